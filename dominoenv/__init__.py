@@ -1,0 +1,42 @@
+"""dominoenv: Mexican Train and Chicken Foot for reinforcement learning research.
+
+Four ways in: `Game` (one match, for people, tests and search), `BatchedGame` (many games over
+arrays), `mexican_train_v0` and `chicken_foot_v0` (PettingZoo), and `dominoenv.envs.sb3` (training).
+"""
+
+from dominoenv.batch import BatchedGame
+from dominoenv.errors import (
+    CheckpointError,
+    DominoError,
+    GameOverError,
+    IllegalActionError,
+    PositionError,
+    RulesError,
+    UnknownNameError,
+)
+from dominoenv.game import Game
+from dominoenv.policies import Policy, make_policy, policy_names, register_policy
+from dominoenv.rules import ChickenFootRules, MexicanTrainRules, Rules, make_rules
+
+__version__ = "0.1.0"
+
+__all__ = [
+    "BatchedGame",
+    "CheckpointError",
+    "ChickenFootRules",
+    "DominoError",
+    "Game",
+    "GameOverError",
+    "IllegalActionError",
+    "MexicanTrainRules",
+    "Policy",
+    "PositionError",
+    "Rules",
+    "RulesError",
+    "UnknownNameError",
+    "__version__",
+    "make_policy",
+    "make_rules",
+    "policy_names",
+    "register_policy",
+]

@@ -1,0 +1,72 @@
+"""The one place that names numba's flags.
+
+`jit` compiles a helper into its callers; `kernel` compiles what Python calls, and caches it on disk.
+numba's own cache notices edits in a kernel's own file only, and would go on serving a kernel whose
+helpers have changed. So the cache is stamped with a hash over every
+source file that a kernel can depend on.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import sys
+from collections.abc import Callable
+from functools import cache
+from pathlib import Path
+from typing import Any, TypeVar
+
+import numba
+import numpy as np
+from numba import config, njit
+
+F = TypeVar("F", bound=Callable[..., Any])
+# What stands above the kernels and is never compiled: editing it leaves the cache as it is.
+SKINS = ("envs", "render", "game.py", "positions.py", "records.py", "__main__.py")
+DISABLED = bool(config.DISABLE_JIT)
+
+if DISABLED:  # plain Python then: the random streams count on 64-bit wrap-around
+    np.seterr(over="ignore")
+
+
+@cache
+def _stamp() -> str:
+    """Return what a cached kernel depends on beside its own source."""
+    digest = hashlib.sha256(f"{numba.__version__} {config.BOUNDSCHECK}".encode())
+    package = Path(__file__).parent
+    for path in sorted(package.rglob("*.py")):
+        if path.relative_to(package).parts[0] not in SKINS:
+            digest.update(path.read_bytes())
+    return digest.hexdigest()
+
+
+def jit(function: F) -> F:
+    """Compile a helper; callers inline it."""
+    compiled: F = njit(nogil=True)(function)
+    return compiled
+
+
+def kernel(function: F) -> F:
+    """Compile an entry point, cached on disk where a folder is writable."""
+    compiled: F = njit(nogil=True)(function)
+    if DISABLED:
+        return compiled
+    dispatcher: Any = compiled
+    try:
+        dispatcher.enable_caching()
+        dispatcher._cache._cache_file._source_stamp = _stamp()
+    except (RuntimeError, AttributeError, OSError):
+        # no writable folder, or a numba with other internals: compile anew rather than serve stale code
+        compiled = njit(nogil=True)(function)
+    return compiled
+
+
+def announce_compilation(function: Any) -> None:
+    """Say on stderr that the first call of a kernel is about to compile, if it is."""
+    if DISABLED or function.signatures:
+        return
+    try:
+        if function._cache._cache_file._load_index():
+            return
+    except (AttributeError, OSError):
+        pass
+    print("dominoenv: compiling for this machine, once (about 20 s)", file=sys.stderr, flush=True)

@@ -1,0 +1,374 @@
+"""`BatchedGame`: many games side by side, arrays in, arrays out.
+
+Letters: B games, P seats, T tiles, L entries of an observation, A actions.
+"""
+
+from __future__ import annotations
+
+import operator
+import secrets
+from collections.abc import Mapping, Sequence
+from copy import deepcopy
+from typing import Any, Self
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from dominoenv import drive
+from dominoenv._jit import announce_compilation
+from dominoenv.errors import DominoError, GameOverError, IllegalActionError, RulesError, nearest
+from dominoenv.games import kind_of
+from dominoenv.layout import Layout
+from dominoenv.round import PLAYING
+from dominoenv.rules import Rules, make_rules
+
+EPISODES = ("round", "match")
+FORCED = ("explicit", "auto")
+POINTS_PER_REWARD = 20  # a reward of 1 is that many penalty points
+
+HELD_OUT_MATCH = 1 << 40  # match numbers from here on are for evaluation; training stays below
+
+
+def checked_choice(name: str, value: object, choices: Sequence[str]) -> int:
+    """Return the place of `value` among the choices, or raise DominoError."""
+    if not isinstance(value, str) or value not in choices:
+        raise DominoError(f"{name}={value!r}: {nearest(value, choices)}")
+    return choices.index(value)
+
+
+def checked_seed(seed: object) -> int:
+    """Return a seed as an int; None draws one from the system."""
+    if seed is None:
+        return secrets.randbits(63)
+    try:
+        number = operator.index(seed)  # type: ignore[arg-type]
+    except TypeError:
+        raise DominoError(f"seed={seed!r} must be a whole number or None") from None
+    if not 0 <= number < 1 << 64:
+        raise DominoError(f"seed={number} must lie in 0 ... 2**64 - 1")
+    return number
+
+
+class BatchedGame:
+    """B games of one kind under one set of rules, stepped together.
+
+    Game i of a batch with seed s plays match i of that seed, afterwards match i + B, and so on; each
+    deal depends on the seed, the match and the round alone, so that it is the same game as
+    `Game(..., seed=s, match=i)`.
+
+    An episode is one round (drawn for each match from the rules' rounds, or the one whose double is
+    `double`) or a whole match. With `forced="auto"` moves without a choice are made here, so that
+    every action is a decision. With `autoreset` an episode that has ended is followed by the next
+    one in the same step; without it the game waits for `restart`.
+
+    Rewards are paid when a round ends, to every seat, in units of `POINTS_PER_REWARD` points:
+    `zero_sum` the mean penalty of the others minus one's own, `penalty` minus one's own; `win`: one,
+    shared by those with the lowest total of the episode, at its end.
+
+    Attributes (arrays are overwritten by the next step; copy what you keep):
+
+    - `states`: (B,) records of `dominoenv.<game>.state.STATE`, the whole truth. Checked doors are
+      `step` and `load`; writing into the records yourself is unchecked.
+    - `masks`: (B, A) int8, 1 = legal, for the seat to move.
+    - `observations`: (B, L) uint8, what the seat to move may know, laid out by `layout`.
+    """
+
+    def __init__(
+        self,
+        rules: Rules | Mapping[str, Any] | str,
+        num_games: int,
+        seed: int | Sequence[int] | None = None,
+        *,
+        episode: str = "round",
+        double: int | None = None,
+        reward: str = "zero_sum",
+        reward_scale: float = 1 / POINTS_PER_REWARD,
+        forced: str = "explicit",
+        autoreset: bool = True,
+        observe: bool = True,
+    ) -> None:
+        """Make the batch and deal its first episodes.
+
+        `rules`: a rules object, a game's name, or a dict with a `game` and its options.
+        Raises RulesError and other DominoErrors for what cannot be.
+        """
+        self.rules = as_rules(rules)
+        self.num_games = positive("num_games", num_games)
+        kind = kind_of(self.rules)
+        self._settings = np.zeros(1, drive.SETTINGS)
+        settings = self._settings[0]
+        settings["whole_match"] = checked_choice("episode", episode, EPISODES)
+        settings["round"] = self._fixed_round(double)
+        settings["reward"] = checked_choice("reward", reward, drive.REWARDS)
+        settings["reward_scale"] = reward_scale
+        settings["auto_forced"] = checked_choice("forced", forced, FORCED)
+        settings["autoreset"] = bool(autoreset)
+        settings["observe"] = bool(observe)
+        settings["stride"] = self.num_games
+        if self.rules.game == "chicken_foot" and self.rules.hand_size == 1:
+            raise RulesError("hand_size=1: whoever leads goes out, so there is nothing to decide")
+        self.layout: Layout = kind.observe.layout(self.rules)
+        self.num_actions: int = kind.observe.num_actions(self.rules)
+        self.states = np.zeros(self.num_games, kind.state)
+        self.masks = np.zeros((self.num_games, self.num_actions), np.int8)
+        self.observations = np.zeros((self.num_games, self.layout.size), np.uint8)
+        self._outcomes = np.zeros(self.num_games, drive.OUTCOME)
+        self._all = np.arange(self.num_games)
+        announce_compilation(drive.begin_games)
+        self.reset(seed)
+
+    def _fixed_round(self, double: int | None) -> int:
+        if double is None:
+            return drive.DRAWN_ROUND
+        if double not in self.rules.rounds:
+            raise RulesError(f"double={double!r} is not in rounds={list(self.rules.rounds)}")
+        return self.rules.rounds.index(double)
+
+    # ------------------------------------------------------------------------------------- playing
+
+    def reset(
+        self,
+        seed: int | Sequence[int] | None = None,
+        *,
+        matches: ArrayLike | None = None,
+        rounds: ArrayLike | None = None,
+    ) -> None:
+        """Begin a new episode in every game.
+
+        seed: of the batch; one seed for each game makes game i match 0 of the i-th seed; None draws
+        one. matches: (B,) which match each game plays instead of 0 ... B-1. rounds: (B,) indices
+        into `rules.rounds` for one-round episodes, instead of the drawn ones.
+        """
+        many = isinstance(seed, Sequence | np.ndarray)
+        if many and len(seed) != self.num_games:  # type: ignore[arg-type]
+            raise DominoError(f"seed has {len(seed)} entries for {self.num_games} games")  # type: ignore[arg-type]
+        self.states["seed"] = (
+            np.array([checked_seed(one) for one in seed], np.uint64)  # type: ignore[union-attr]
+            if many
+            else np.uint64(checked_seed(seed))
+        )
+        default = np.zeros(self.num_games, np.int64) if many else self._all
+        self._settings["stride"] = 1 if many else self.num_games
+        self.states["match"] = (
+            default if matches is None else self._indices("matches", matches, 1 << 62)
+        )
+        self._begin(self._all, rounds)
+
+    def restart(self, games: ArrayLike | None = None, *, rounds: ArrayLike | None = None) -> None:
+        """Begin the next episode, of the game's next match, in some games (default: in all)."""
+        index = self._games(games)
+        self.states["match"][index] += self._settings[0]["stride"]
+        self._begin(index, rounds)
+
+    def _begin(self, games: NDArray[np.int64], rounds: ArrayLike | None) -> None:
+        if rounds is None:
+            wanted = np.full(len(games), self._settings[0]["round"], np.int64)
+        else:
+            wanted = self._indices("rounds", rounds, len(self.rules.rounds), len(games))
+        drive.begin_games(
+            self.states,
+            self.rules.record,
+            self._settings,
+            games,
+            wanted,
+            self.masks,
+            self.observations,
+            self._outcomes,
+        )
+
+    def step(self, actions: ArrayLike, games: ArrayLike | None = None) -> None:
+        """Carry out one action of the seat to move in each game, or in some `games`.
+
+        actions: (n,) action ids; games: (n,) indices, each at most once. Raises IllegalActionError,
+        or GameOverError where a game waits for `restart`; nothing has changed then.
+        """
+        index = self._games(games)
+        chosen = np.asarray(actions)
+        if chosen.shape != index.shape or chosen.dtype.kind not in "iu":
+            raise IllegalActionError(
+                f"actions must be {len(index)} whole numbers, one for each game, not an array of "
+                f"shape {chosen.shape} and dtype {chosen.dtype}"
+            )
+        chosen = np.ascontiguousarray(chosen, np.int64)
+        illegal = drive.step_games(
+            self.states,
+            self.rules.record,
+            self._settings,
+            index,
+            chosen,
+            self.masks,
+            self.observations,
+            self._outcomes,
+        )
+        if illegal >= 0:
+            raise self._illegal(int(index[illegal]), int(chosen[illegal]))
+
+    def _illegal(self, game: int, action: int) -> DominoError:
+        if self.states["ending"][game] != PLAYING:
+            return GameOverError(f"game {game}: its episode is over; call restart or reset")
+        seat = int(self.to_move[game])
+        if 0 <= action < self.num_actions:
+            what = f"{action} ({self.action_text(action, seat)})"
+        else:
+            what = f"{action} (actions are 0 ... {self.num_actions - 1})"
+        legal = ", ".join(
+            f"{number} ({self.action_text(number, seat)})" for number in self.legal_actions(game)
+        )
+        return IllegalActionError(f"game {game}: action {what} is illegal; legal are {legal}")
+
+    def legal_actions(self, game: int) -> list[int]:
+        """Return the legal actions of one game, read from its state."""
+        mask = np.zeros((1, self.num_actions), np.int8)
+        row = np.zeros((1, self.layout.size), np.uint8)
+        states = self.states[game : game + 1]
+        drive.show_games(states, self.rules.record, self._settings, self._all[:1], mask, row)
+        return [int(action) for action in mask[0].nonzero()[0]]
+
+    # ------------------------------------------------------------------------------------- reading
+
+    @property
+    def num_players(self) -> int:
+        """P, the number of seats."""
+        return self.rules.players
+
+    @property
+    def to_move(self) -> NDArray[np.int32]:
+        """(B,) seat to move in each game."""
+        seats: NDArray[np.int32] = self.states["to_move"]
+        return seats
+
+    @property
+    def rewards(self) -> NDArray[np.float32]:
+        """(B, P) what the last step paid to each seat; 0 unless a round ended."""
+        return self._outcome("rewards")
+
+    @property
+    def penalties(self) -> NDArray[np.int32]:
+        """(B, P) penalties of the round that ended last in each game."""
+        return self._outcome("penalties")
+
+    @property
+    def scores(self) -> NDArray[np.int32]:
+        """(B, P) totals of each game's episode at the end of the round that ended last."""
+        return self._outcome("scores")
+
+    @property
+    def winners(self) -> NDArray[np.bool_]:
+        """(B, P) who won the episode that ended last in each game; a tie is shared."""
+        return self._outcome("winners") != 0
+
+    @property
+    def round_over(self) -> NDArray[np.bool_]:
+        """(B,) whether a round ended in the game's last step."""
+        flags: NDArray[np.bool_] = self._outcomes["round_over"]
+        return flags
+
+    @property
+    def episode_over(self) -> NDArray[np.bool_]:
+        """(B,) whether an episode ended in the game's last step."""
+        flags: NDArray[np.bool_] = self._outcomes["episode_over"]
+        return flags
+
+    @property
+    def endings(self) -> NDArray[np.int32]:
+        """(B,) how the last round that ended did: 1 somebody went out, 2 nobody could play."""
+        endings: NDArray[np.int32] = self._outcomes["ending"]
+        return endings
+
+    def _outcome(self, field: str) -> Any:
+        return self._outcomes[field][:, : self.rules.players]
+
+    def observe(self, seats: ArrayLike, games: ArrayLike | None = None) -> NDArray[np.uint8]:
+        """Return (n, L) what a seat of each game may know, whoever is to move.
+
+        seats: (n,), or one seat for all games.
+        """
+        index = self._games(games, distinct=False)
+        wanted = np.broadcast_to(np.asarray(seats), index.shape)
+        viewers = self._indices("seats", wanted, self.rules.players, len(index))
+        rows = np.zeros((len(index), self.layout.size), np.uint8)
+        drive.observe_games(self.states, self.rules.record, index, viewers, rows)
+        return rows
+
+    def action_text(self, action: int, seat: int) -> str:
+        """Return a seat's action as text, such as `9-4@2`."""
+        text: str = kind_of(self.rules).observe.action_text(self.rules, seat, action)
+        return text
+
+    # --------------------------------------------------------------------------------------- state
+
+    def load(self, states: NDArray[np.void]) -> None:
+        """Put saved records (B,) back; masks and observations follow. Records are trusted."""
+        if states.shape != self.states.shape or states.dtype != self.states.dtype:
+            raise DominoError(
+                f"states must be {self.num_games} records of {self.rules.game}, not an array of "
+                f"shape {states.shape} with fields {states.dtype.names}"
+            )
+        self.states[:] = states
+        self.refresh()
+
+    def refresh(self) -> None:
+        """Write masks and observations anew, after `states` was changed from outside."""
+        drive.show_games(
+            self.states,
+            self.rules.record,
+            self._settings,
+            self._all,
+            self.masks,
+            self.observations,
+        )
+
+    def copy(self) -> Self:
+        """Return an independent batch that goes on identically."""
+        return deepcopy(self)
+
+    # -------------------------------------------------------------------------------------- checks
+
+    def _games(self, games: ArrayLike | None, distinct: bool = True) -> NDArray[np.int64]:
+        if games is None:
+            return self._all
+        index = self._indices("games", games, self.num_games, None)
+        if distinct and len(np.unique(index)) != len(index):
+            raise DominoError("games names a game twice")
+        return index
+
+    def _indices(
+        self, name: str, values: ArrayLike, limit: int, size: int | None = -1
+    ) -> NDArray[np.int64]:
+        """Return whole numbers 0 ... limit-1 as an array of `size` (None: any; -1: B)."""
+        array = np.asarray(values)
+        if array.size == 0:
+            array = array.astype(np.int64)
+        wanted = self.num_games if size == -1 else size
+        shape_ok = array.ndim == 1 and (wanted is None or len(array) == wanted)
+        if not shape_ok or array.dtype.kind not in "iu":
+            raise DominoError(
+                f"{name} must be {'' if wanted is None else f'{wanted} '}whole numbers, not an "
+                f"array of shape {array.shape} and dtype {array.dtype}"
+            )
+        if array.size and not (array.min() >= 0 and array.max() < limit):
+            raise DominoError(f"{name} must lie in 0 ... {limit - 1}")
+        return np.ascontiguousarray(array, np.int64)
+
+
+def as_rules(rules: Rules | Mapping[str, Any] | str) -> Rules:
+    """Return a rules object from one, from a game's name, or from a dict with a `game`."""
+    if isinstance(rules, Rules):
+        return rules
+    if isinstance(rules, str):
+        return make_rules(rules)
+    if not isinstance(rules, Mapping) or "game" not in rules:
+        raise RulesError("rules must be a rules object, a game's name, or a dict with a 'game'")
+    options = dict(rules)
+    return make_rules(options.pop("game"), options)
+
+
+def positive(name: str, value: object) -> int:
+    """Return a whole number of at least 1, or raise DominoError."""
+    try:
+        number = operator.index(value)  # type: ignore[arg-type]
+    except TypeError:
+        number = 0
+    if number < 1:
+        raise DominoError(f"{name}={value!r} must be a whole number of at least 1")
+    return number

@@ -1,0 +1,305 @@
+"""The rules of Chicken Foot as functions of one state record `g` and one rules record `r`.
+
+The numbers in the comments are those of `docs/rules.md`. Unchecked kernels: `apply` takes only an
+action that `is_legal` allows.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from dominoenv import bits
+from dominoenv._jit import jit
+from dominoenv.bits import ONE
+from dominoenv.chicken_foot.state import ANY_END, CENTRE, NO_FOOT
+from dominoenv.round import (
+    DRAWN,
+    NOBODY_CAN_PLAY,
+    NOT_DRAWN,
+    PLAYING,
+    WENT_OUT,
+    all_on_table,
+    clear_round,
+    count_pass,
+    deal_hands,
+    draw_tile,
+    end_round,
+    is_double,
+    lay_tile,
+    next_seat,
+    other_pip,
+    pile_up,
+    proof_of_draw,
+    proof_of_pass,
+)
+from dominoenv.rules import RELEASED
+from dominoenv.streams import open_stream, shuffle
+from dominoenv.tiles import WORDS
+
+# ---------------------------------------------------------------------------------------- actions
+
+
+@jit
+def draw_action(r: Any) -> int:
+    """Return the id of the draw; pass follows it."""
+    return int(r["pips"] * r["pips"])
+
+
+# ------------------------------------------------------------------------------------------- deal
+
+
+@jit
+def deal(g: Any, r: Any) -> None:
+    """Deal round g["round"] of match g["match"] and lead; the round may be over at once."""
+    clear_round(g)
+    stream = np.empty(1, np.uint64)
+    stream[0] = open_stream(g["seed"], g["match"], g["round"])
+    pile_up(g, r, stream, -1)
+    deal_hands(g, r)
+    pip, leader = find_lead(g, r)
+    while leader < 0:
+        take_back(g, r)
+        shuffle(stream, g["boneyard"], g["boneyard_size"])
+        deal_hands(g, r)
+        pip, leader = find_lead(g, r)
+    lay_out(g, pip)
+    g["starter"] = leader
+    g["to_move"] = next_seat(g, r, leader)
+    lay_tile(g, leader, int(r["ids"][pip, pip]))
+    if g["hand_sizes"][leader] == 0:
+        go_out(g, r, leader, int(r["out_bonus"]))
+
+
+@jit
+def lay_out(g: Any, centre: int) -> None:
+    """Put the centre's double down, with nothing around it."""
+    g["centre"] = centre
+    g["arms"] = g["toes"] = 0
+    g["foot"] = NO_FOOT
+    g["ends"][:] = 0
+
+
+@jit
+def find_lead(g: Any, r: Any) -> tuple[int, int]:
+    """Return the pip of the double that leads and who holds it; -1, -1 where no hand has any."""
+    wanted = int(r["rounds"][g["round"]])
+    for i in range(r["pips"]):
+        pip = lead_pip(r, wanted, i)
+        for seat in range(r["players"]):
+            if bits.contains(g["hands"][seat], int(r["ids"][pip, pip])):
+                return pip, seat
+    return -1, -1
+
+
+@jit
+def lead_pip(r: Any, wanted: int, i: int) -> int:
+    """Return the i-th double that may lead: down from the wanted one, then up; from 1, upwards."""
+    if wanted == 1:
+        return (1 + i) % int(r["pips"])
+    return wanted - i if i <= wanted else i
+
+
+@jit
+def take_back(g: Any, r: Any) -> None:
+    """Take all tiles back into the boneyard, where they still lie in the order of the last deal."""
+    g["hands"][:] = 0
+    g["hand_sizes"][:] = 0
+    g["boneyard_size"] = r["tiles"]
+
+
+# ------------------------------------------------------------------------------------------ legal
+
+
+@jit
+def centre_missing(g: Any, r: Any) -> int:
+    """Return how many tiles the centre still needs before anything else opens (rule 2)."""
+    return max(int(r["centre_arms"] - g["arms"]), 0)
+
+
+@jit
+def open_pips(g: Any, r: Any) -> int:
+    """Return the pips that a tile can be joined by now, as a bit mask (rules 2, 3, 5)."""
+    if centre_missing(g, r) > 0:
+        return 1 << int(g["centre"])
+    if g["foot"] != NO_FOOT:
+        return 1 << int(g["foot"])
+    pips = 0
+    for pip in range(r["pips"]):
+        if g["ends"][pip] > 0:
+            pips |= 1 << pip
+    return pips
+
+
+@jit
+def can_play(g: Any, r: Any, pips: int) -> bool:
+    """Return whether the seat to move holds a tile with one of the pips (rule 4)."""
+    for pip in range(r["pips"]):
+        if (pips >> pip) & 1:
+            for w in range(WORDS):
+                if g["hands"][g["to_move"], w] & r["pip_tiles"][pip, w]:
+                    return True
+    return False
+
+
+@jit
+def may_draw(g: Any) -> bool:
+    """Return whether a seat that cannot play draws (rule 4)."""
+    return bool(g["boneyard_size"] > 0 and g["drew"] == NOT_DRAWN)
+
+
+@jit
+def legal(g: Any, r: Any, mask: Any) -> tuple[int, int]:
+    """Write the mask of legal actions; return how many there are, and the last of them."""
+    mask[:] = 0
+    if g["ending"] != PLAYING:
+        return 0, -1
+    seat = int(g["to_move"])
+    pips = open_pips(g, r)
+    number, last = 0, -1
+    for pip in range(r["pips"]):
+        if not (pips >> pip) & 1:
+            continue
+        for w in range(WORDS):
+            fits = g["hands"][seat, w] & r["pip_tiles"][pip, w]
+            while fits:
+                tile = w * 64 + bits.lowest(fits)
+                last = pip * int(r["pips"]) + other_pip(r, tile, pip)
+                mask[last] = 1
+                number += 1
+                fits &= fits - ONE
+    if number == 0:
+        draw = draw_action(r)
+        last = draw if may_draw(g) else draw + 1
+        mask[last] = 1
+        number = 1
+    return number, last
+
+
+@jit
+def is_legal(g: Any, r: Any, action: int) -> bool:
+    """Return whether an action, any integer, is legal now."""
+    draw = draw_action(r)
+    if g["ending"] != PLAYING or action < 0 or action > draw + 1:
+        return False
+    pips = open_pips(g, r)
+    if action < draw:
+        pip, other = action // r["pips"], action % r["pips"]
+        holds = bits.contains(g["hands"][g["to_move"]], int(r["ids"][pip, other]))
+        return bool((pips >> pip) & 1) and holds
+    if can_play(g, r, pips):
+        return False
+    return action == (draw if may_draw(g) else draw + 1)
+
+
+# ------------------------------------------------------------------------------------------ apply
+
+
+@jit
+def apply(g: Any, r: Any, action: int) -> None:
+    """Carry out a legal action."""
+    draw = draw_action(r)
+    if action < draw:
+        play(g, r, action // int(r["pips"]), action % int(r["pips"]), ANY_END)
+    elif action == draw:
+        draw_for_play(g, r)
+    else:
+        pass_turn(g, r)
+    end_if_blocked(g, r)
+
+
+@jit
+def play(g: Any, r: Any, pip: int, other: int, joined: int) -> None:
+    """Join a tile by `pip`; its other pip opens, and a double opens a foot (rules 2, 3, 5)."""
+    seat, tile = int(g["to_move"]), int(r["ids"][pip, other])
+    at_centre = centre_missing(g, r) > 0
+    log_play(g, tile, pip, CENTRE if at_centre else joined)
+    lay_tile(g, seat, tile)
+    g["passes"] = 0
+    foot_was_open = g["foot"] != NO_FOOT
+    if at_centre:
+        g["arms"] += 1
+        g["ends"][other] += 1
+    elif foot_was_open:
+        add_toe(g, r, other)
+    else:
+        g["ends"][pip] -= 1
+        if pip == other:
+            g["foot"], g["toes"] = pip, 0
+        else:
+            g["ends"][other] += 1
+    makes_foot = not at_centre and pip == other
+    if r["dead_foot"] == RELEASED and g["foot"] != NO_FOOT and all_on_table(g, r, int(g["foot"])):
+        close_foot(g)
+    if g["hand_sizes"][seat] == 0:
+        bonus = r["foot_out_bonus"] if foot_was_open or makes_foot else r["out_bonus"]
+        go_out(g, r, seat, int(bonus))
+    else:
+        end_turn(g, r)
+
+
+@jit
+def log_play(g: Any, tile: int, pip: int, joined: int) -> None:
+    """Note what was played, by which pip and where."""
+    at = g["num_played"]
+    g["played"][at] = tile
+    g["attach"][at] = pip
+    g["joined"][at] = joined
+    g["num_played"] = at + 1
+
+
+@jit
+def add_toe(g: Any, r: Any, other: int) -> None:
+    """Add a toe to the open foot; the last one completes it."""
+    g["toe_pips"][g["toes"]] = other
+    g["toes"] += 1
+    if g["toes"] == r["toes"]:
+        close_foot(g)
+
+
+@jit
+def close_foot(g: Any) -> None:
+    """The foot's toes become open ends, and the table is free again."""
+    for i in range(g["toes"]):
+        g["ends"][g["toe_pips"][i]] += 1
+    g["foot"], g["toes"] = NO_FOOT, 0
+
+
+@jit
+def go_out(g: Any, r: Any, seat: int, bonus: int) -> None:
+    """End the round for the seat that has laid its last tile (rules 6, 7)."""
+    end_round(g, r, WENT_OUT)
+    g["penalties"][seat] += bonus
+    g["scores"][seat] += bonus
+
+
+@jit
+def draw_for_play(g: Any, r: Any) -> None:
+    """Draw one tile (rule 4)."""
+    seat = int(g["to_move"])
+    proof_of_draw(g, seat, open_pips(g, r))
+    draw_tile(g, seat)
+    g["drew"] = DRAWN
+
+
+@jit
+def pass_turn(g: Any, r: Any) -> None:
+    """Give up the turn (rule 4)."""
+    proof_of_pass(g, int(g["to_move"]), open_pips(g, r))
+    count_pass(g)
+    end_turn(g, r)
+
+
+@jit
+def end_turn(g: Any, r: Any) -> None:
+    """Hand the turn on."""
+    g["drew"] = NOT_DRAWN
+    g["to_move"] = next_seat(g, r, int(g["to_move"]))
+
+
+@jit
+def end_if_blocked(g: Any, r: Any) -> None:
+    """End the round if it is blocked (rule 6); asked after every action."""
+    if g["ending"] == PLAYING and g["passes"] >= r["players"]:
+        end_round(g, r, NOBODY_CAN_PLAY)

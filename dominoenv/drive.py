@@ -1,0 +1,232 @@
+"""Kernels that drive many games at once, of either kind: begin, step, observe.
+
+`settings` is one record of what a `BatchedGame` was made with; `outcomes` has one record a game, of
+what the last step brought. Letters: B games, P seats, L entries of an observation, A actions.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from dominoenv._jit import jit, kernel
+from dominoenv.games import apply, deal, end_if_blocked, is_legal, legal, view
+from dominoenv.round import PLAYING, SEATS
+from dominoenv.streams import EPISODE, below, open_stream
+
+REWARDS = ("zero_sum", "penalty", "win")
+ZERO_SUM, PENALTY, WIN = range(3)
+DRAWN_ROUND = -1  # settings["round"]: a one-round episode's round is drawn from the seed
+
+SETTINGS = np.dtype(
+    [
+        ("whole_match", np.int32),  # 1: an episode is a match; 0: one round
+        ("round", np.int32),  # index of the round that one-round episodes play, or DRAWN_ROUND
+        ("reward", np.int32),
+        ("reward_scale", np.float32),  # reward per penalty point
+        ("auto_forced", np.int32),  # 1: moves without a choice are made here
+        ("autoreset", np.int32),  # 1: an episode that ended is followed by the next one at once
+        ("observe", np.int32),  # 1: write observations
+        ("stride", np.int64),  # number of matches from one episode of a game to its next
+    ],
+    align=True,
+)
+
+OUTCOME = np.dtype(
+    [
+        ("rewards", np.float32, (SEATS,)),  # paid in the last step
+        ("penalties", np.int32, (SEATS,)),  # of the round that ended last
+        ("scores", np.int32, (SEATS,)),  # totals at the end of that round
+        ("winners", np.int8, (SEATS,)),  # 1: of the winners of the episode that ended last
+        ("round_over", np.bool_),  # a round ended in the last step
+        ("episode_over", np.bool_),  # an episode ended in the last step
+        ("ending", np.int32),  # how the round that ended last did
+    ],
+    align=True,
+)
+
+
+@jit
+def begin_episode(g: Any, r: Any, s: Any, round_index: int) -> None:
+    """Deal the first round of match g["match"], or for one-round episodes the round wanted."""
+    g["scores"][:] = 0
+    g["round"] = 0
+    if not s["whole_match"]:
+        if round_index == DRAWN_ROUND:
+            stream = np.empty(1, np.uint64)
+            stream[0] = open_stream(g["seed"], g["match"], EPISODE)
+            round_index = below(stream, r["num_rounds"])
+        g["round"] = round_index
+    deal(g, r)
+
+
+@jit
+def pay(g: Any, r: Any, s: Any, out: Any, last: bool) -> None:
+    """Pay every seat for the round that has ended; `last`: the episode ends with it."""
+    players = int(r["players"])
+    total = 0
+    for seat in range(players):
+        total += int(g["penalties"][seat])
+        out["penalties"][seat] = g["penalties"][seat]
+        out["scores"][seat] = g["scores"][seat]
+    out["round_over"] = True
+    out["ending"] = g["ending"]
+    for seat in range(players):
+        own = int(g["penalties"][seat])
+        if s["reward"] == ZERO_SUM:
+            others = (total - own) / (players - 1)
+            out["rewards"][seat] += s["reward_scale"] * np.float32(others - own)
+        elif s["reward"] == PENALTY:
+            out["rewards"][seat] -= s["reward_scale"] * np.float32(own)
+    if last:
+        crown(g, r, s, out)
+
+
+@jit
+def crown(g: Any, r: Any, s: Any, out: Any) -> None:
+    """Name the winners of the episode, the lowest totals; they share the reward of a win."""
+    players = int(r["players"])
+    out["episode_over"] = True
+    lowest = g["scores"][0]
+    for seat in range(1, players):
+        lowest = min(lowest, g["scores"][seat])
+    winners = 0
+    for seat in range(players):
+        out["winners"][seat] = g["scores"][seat] == lowest
+        winners += 1 if g["scores"][seat] == lowest else 0
+    if s["reward"] == WIN:
+        for seat in range(players):
+            if out["winners"][seat]:
+                out["rewards"][seat] += np.float32(1.0 / winners)
+
+
+@jit
+def settle_rounds(g: Any, r: Any, s: Any, out: Any) -> None:
+    """Pay a round that has ended and deal on, until somebody is to move or the episode is over.
+
+    An episode that ends before anybody decided anything (tiny hands) is passed over unpaid.
+    """
+    while g["ending"] != PLAYING:
+        last = not s["whole_match"] or g["round"] + 1 == r["num_rounds"]
+        if not out["episode_over"]:
+            pay(g, r, s, out, last)
+        if not last:
+            g["round"] += 1
+            deal(g, r)
+        elif s["autoreset"]:
+            g["match"] += s["stride"]
+            begin_episode(g, r, s, int(s["round"]))
+        else:
+            return
+
+
+@jit
+def settle(g: Any, r: Any, s: Any, out: Any, mask: Any) -> None:
+    """Bring a game to the next decision, or to the end of its episode, and write its mask."""
+    while True:
+        settle_rounds(g, r, s, out)
+        number, last = legal(g, r, mask)
+        if number != 1 or not s["auto_forced"]:
+            return
+        apply(g, r, last)
+
+
+@jit
+def show(g: Any, r: Any, s: Any, row: Any) -> None:
+    """Write the observation of the seat to move, if observations are wanted."""
+    if s["observe"]:
+        view(g, r, int(g["to_move"]), row)
+
+
+@jit
+def clear_outcome(out: Any) -> None:
+    """Forget the rewards and flags of the step before; penalties and winners stay to be read."""
+    out["rewards"][:] = 0
+    out["round_over"] = out["episode_over"] = False
+
+
+@kernel
+def begin_games(
+    states: Any,
+    rules: Any,
+    settings: Any,
+    games: Any,
+    rounds: Any,
+    masks: Any,
+    observations: Any,
+    outcomes: Any,
+) -> None:
+    """Begin an episode in some games; seed and match stand in their records."""
+    r, s = rules[0], settings[0]
+    for k in range(len(games)):
+        i = games[k]
+        g, out = states[i], outcomes[i]
+        clear_outcome(out)
+        begin_episode(g, r, s, rounds[k])
+        settle(g, r, s, out, masks[i])
+        clear_outcome(out)
+        show(g, r, s, observations[i])
+
+
+@kernel
+def deal_games(states: Any, rules: Any) -> None:
+    """Deal the round that stands in each record; scores stay."""
+    for i in range(len(states)):
+        deal(states[i], rules[0])
+
+
+@kernel
+def end_blocked_games(states: Any, rules: Any) -> None:
+    """End the rounds in which nobody can play, after records were written from outside."""
+    for i in range(len(states)):
+        end_if_blocked(states[i], rules[0])
+
+
+@kernel
+def step_games(
+    states: Any,
+    rules: Any,
+    settings: Any,
+    games: Any,
+    actions: Any,
+    masks: Any,
+    observations: Any,
+    outcomes: Any,
+) -> int:
+    """Carry out one action in each of some games.
+
+    Returns -1, or the place in `games` of the first illegal action; nothing has changed then.
+    """
+    r, s = rules[0], settings[0]
+    for k in range(len(games)):
+        if not is_legal(states[games[k]], r, actions[k]):
+            return k
+    for k in range(len(games)):
+        i = games[k]
+        g, out = states[i], outcomes[i]
+        clear_outcome(out)
+        apply(g, r, actions[k])
+        settle(g, r, s, out, masks[i])
+        show(g, r, s, observations[i])
+    return -1
+
+
+@kernel
+def show_games(
+    states: Any, rules: Any, settings: Any, games: Any, masks: Any, observations: Any
+) -> None:
+    """Write masks and observations of some games from their records."""
+    r, s = rules[0], settings[0]
+    for k in range(len(games)):
+        i = games[k]
+        legal(states[i], r, masks[i])
+        show(states[i], r, s, observations[i])
+
+
+@kernel
+def observe_games(states: Any, rules: Any, games: Any, seats: Any, rows: Any) -> None:
+    """Write what seat seats[k] of game games[k] may know into rows[k]."""
+    r = rules[0]
+    for k in range(len(games)):
+        view(states[games[k]], r, seats[k], rows[k])

@@ -1,0 +1,198 @@
+"""`Game`: one match, move by move in text, for people, tests and search."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from copy import deepcopy
+from typing import Any, Self
+
+import numpy as np
+from numpy.typing import NDArray
+
+from dominoenv import drive
+from dominoenv._jit import announce_compilation
+from dominoenv.batch import checked_seed
+from dominoenv.errors import DominoError, GameOverError, IllegalActionError, PositionError
+from dominoenv.games import kind_of
+from dominoenv.positions import position_of, record_of
+from dominoenv.round import PLAYING
+from dominoenv.rules import Rules, make_rules
+
+_GAMES = np.zeros(1, np.int64)  # the index of the one game
+
+
+class Game:
+    """One match. Seats are absolute; moves are text: `9-4@2`, `9-4@M`, `draw`, `pass`.
+
+    The game stands at a round's last position until `next_round` deals the next one. The same match
+    as game `match` of a `BatchedGame` with the same seed and `episode="match"`.
+    """
+
+    def __init__(
+        self,
+        game: str = "mexican_train",
+        rules: Rules | Mapping[str, Any] | str | None = None,
+        *,
+        seed: int | None = None,
+        match: int = 0,
+        **options: Any,
+    ) -> None:
+        """Deal the first round.
+
+        rules: a rules object, a preset or options by name; or give options as keywords. seed: of
+        the deals, None draws one. Raises RulesError and other DominoErrors for what cannot be.
+        """
+        self.rules = make_rules(game, rules, **options)
+        self._set_up(np.zeros(1, kind_of(self.rules).state))
+        self.seed: int | None = checked_seed(seed)
+        self._states["seed"], self._states["match"] = self.seed, checked_seed(match)
+        drive.deal_games(self._states, self.rules.record)
+        self._refresh()
+
+    def _set_up(self, states: NDArray[np.void]) -> None:
+        kind = kind_of(self.rules)
+        self._states = states
+        self._settings = np.zeros(1, drive.SETTINGS)  # one round, no autoreset, nothing observed
+        self._masks = np.zeros((1, kind.observe.num_actions(self.rules)), np.int8)
+        self._rows = np.zeros((1, 0), np.uint8)
+        self._outcomes = np.zeros(1, drive.OUTCOME)
+        self._action = np.zeros(1, np.int64)
+        announce_compilation(drive.deal_games)
+
+    @classmethod
+    def from_position(cls, position: Mapping[str, Any]) -> Self:
+        """Return a game that stands at a position; the inverse of `position`.
+
+        Raises PositionError or RulesError for one that cannot be.
+        """
+        game = cls.__new__(cls)
+        game.rules, states = record_of(position)
+        game.seed = None
+        game._set_up(states)
+        game._refresh()
+        return game
+
+    def _refresh(self) -> None:
+        arrays = self._states, self.rules.record, self._settings, _GAMES, self._masks, self._rows
+        drive.show_games(*arrays)
+
+    # ------------------------------------------------------------------------------------- playing
+
+    def legal_moves(self) -> list[str]:
+        """Return the moves that the seat to move may make, sorted; none when the round is over."""
+        return sorted(self._legal())
+
+    def _legal(self) -> dict[str, int]:
+        text, seat = kind_of(self.rules).observe.action_text, self.to_move
+        return {text(self.rules, seat, action): action for action in self._masks[0].nonzero()[0]}
+
+    def push(self, move: str) -> None:
+        """Make a move.
+
+        Raises IllegalActionError naming the legal moves if it is not one of them, GameOverError
+        when the round is over; nothing has changed then.
+        """
+        if self.round_over:
+            raise GameOverError(
+                "the match is over" if self.over else "the round is over; call next_round()"
+            )
+        legal = self._legal()
+        action = legal.get(move if isinstance(move, str) else "")
+        if action is None:
+            action = legal.get(self._high_first(move))
+        if action is None:
+            raise IllegalActionError(
+                f"move {move!r} of seat {self.to_move} is illegal; legal are "
+                f"{', '.join(sorted(legal))}"
+            )
+        self._action[0] = action
+        drive.step_games(
+            self._states,
+            self.rules.record,
+            self._settings,
+            _GAMES,
+            self._action,
+            self._masks,
+            self._rows,
+            self._outcomes,
+        )
+
+    def _high_first(self, move: object) -> str:
+        """Return a move with its tile written high pip first; '' if it is not a move."""
+        tile, _, place = move.partition("@") if isinstance(move, str) else ("", "", "")
+        try:
+            return f"{self.rules.tiles.text(self.rules.tiles.parse(tile))}@{place}"
+        except PositionError:
+            return ""
+
+    def next_round(self, seed: int | None = None) -> None:
+        """Deal the next round. A game made from a position needs a seed once.
+
+        Raises GameOverError while the round goes on or after the match's last one.
+        """
+        if not self.round_over:
+            raise GameOverError("the round is not over yet")
+        if self.over:
+            raise GameOverError("the match is over")
+        if seed is not None or self.seed is None:
+            if seed is None:
+                raise DominoError("a game made from a position has no seed: next_round(seed=...)")
+            self.seed = checked_seed(seed)
+            self._states["seed"] = self.seed
+        self._states["round"] += 1
+        drive.deal_games(self._states, self.rules.record)
+        self._refresh()
+
+    # ------------------------------------------------------------------------------------- reading
+
+    @property
+    def to_move(self) -> int:
+        """The seat to move."""
+        return int(self._states["to_move"][0])
+
+    @property
+    def round(self) -> int:
+        """The round's place in `rules.rounds`, from 0."""
+        return int(self._states["round"][0])
+
+    @property
+    def round_over(self) -> bool:
+        """Whether the round has ended."""
+        return bool(self._states["ending"][0] != PLAYING)
+
+    @property
+    def over(self) -> bool:
+        """Whether the match has ended."""
+        return self.round_over and self.round + 1 == len(self.rules.rounds)
+
+    @property
+    def penalties(self) -> list[int] | None:
+        """What the round costs each seat; None while it goes on."""
+        return self._per_seat("penalties") if self.round_over else None
+
+    @property
+    def scores(self) -> list[int]:
+        """Total of each seat over the rounds that have ended."""
+        return self._per_seat("scores")
+
+    @property
+    def winners(self) -> list[int]:
+        """The seats with the lowest total once the match is over; none before."""
+        scores = self.scores
+        return [s for s, score in enumerate(scores) if score == min(scores)] if self.over else []
+
+    def _per_seat(self, field: str) -> list[int]:
+        return [int(value) for value in self._states[field][0][: self.rules.players]]
+
+    @property
+    def state(self) -> NDArray[np.void]:
+        """A copy of the state, one record of shape (1,): the whole truth."""
+        return self._states.copy()
+
+    def position(self) -> dict[str, Any]:
+        """Return the position, a dict of plain JSON values."""
+        return position_of(self.rules, self._states[0])
+
+    def copy(self) -> Self:
+        """Return an independent game that goes on identically."""
+        return deepcopy(self)

@@ -1,0 +1,120 @@
+"""The registry of games, and the verbs that every game answers to.
+
+A verb looks at the type of the state record and goes to that game's own kernel, when it compiles.
+Everything that drives games (`batch`, `game`) is written once, in these verbs.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from types import ModuleType
+from typing import Any
+
+import numba
+import numpy as np
+from numba.extending import overload
+
+from dominoenv.chicken_foot import observe as chicken_foot_observe
+from dominoenv.chicken_foot import play as chicken_foot_play
+from dominoenv.chicken_foot.state import STATE as CHICKEN_FOOT_STATE
+from dominoenv.mexican_train import observe as mexican_train_observe
+from dominoenv.mexican_train import play as mexican_train_play
+from dominoenv.mexican_train.state import STATE as MEXICAN_TRAIN_STATE
+from dominoenv.rules import Rules
+
+
+@dataclass(frozen=True)
+class GameKind:
+    """The pieces of one game."""
+
+    state: np.dtype[np.void]
+    play: ModuleType
+    """Kernels deal, legal, is_legal, apply, end_if_blocked."""
+    observe: ModuleType
+    """Kernel view; layout, num_actions, action_text."""
+
+
+GAMES = {
+    "mexican_train": GameKind(MEXICAN_TRAIN_STATE, mexican_train_play, mexican_train_observe),
+    "chicken_foot": GameKind(CHICKEN_FOOT_STATE, chicken_foot_play, chicken_foot_observe),
+}
+_BY_RECORD_TYPE = {numba.from_dtype(kind.state): kind for kind in GAMES.values()}
+
+
+def kind_of(rules: Rules) -> GameKind:
+    """Return the pieces of the game that some rules belong to."""
+    return GAMES[rules.game]
+
+
+def _kind(g: Any) -> GameKind:
+    """Return the game of a state record (uncompiled), or of its numba type (compiling)."""
+    if isinstance(g, numba.types.Record):
+        return _BY_RECORD_TYPE[g]
+    return next(kind for kind in GAMES.values() if kind.state == g.dtype)
+
+
+def deal(g: Any, r: Any) -> None:
+    """Deal round g["round"] of match g["match"]."""
+    _kind(g).play.deal(g, r)
+
+
+def legal(g: Any, r: Any, mask: Any) -> tuple[int, int]:
+    """Write the mask of legal actions; return how many there are, and the last of them."""
+    found: tuple[int, int] = _kind(g).play.legal(g, r, mask)
+    return found
+
+
+def is_legal(g: Any, r: Any, action: int) -> bool:
+    """Return whether an action, any integer, is legal now."""
+    return bool(_kind(g).play.is_legal(g, r, action))
+
+
+def apply(g: Any, r: Any, action: int) -> None:
+    """Carry out a legal action."""
+    _kind(g).play.apply(g, r, action)
+
+
+def end_if_blocked(g: Any, r: Any) -> None:
+    """End the round if nobody can play any more."""
+    _kind(g).play.end_if_blocked(g, r)
+
+
+def view(g: Any, r: Any, seat: int, row: Any) -> int:
+    """Write what a seat may know; return the length of the row."""
+    return int(_kind(g).observe.view(g, r, seat, row))
+
+
+@overload(deal, strict=False, inline="always")
+def _deal(g: Any, r: Any) -> Any:
+    verb = _kind(g).play.deal
+    return lambda g, r: verb(g, r)
+
+
+@overload(legal, strict=False, inline="always")
+def _legal(g: Any, r: Any, mask: Any) -> Any:
+    verb = _kind(g).play.legal
+    return lambda g, r, mask: verb(g, r, mask)
+
+
+@overload(is_legal, strict=False, inline="always")
+def _is_legal(g: Any, r: Any, action: Any) -> Any:
+    verb = _kind(g).play.is_legal
+    return lambda g, r, action: verb(g, r, action)
+
+
+@overload(apply, strict=False, inline="always")
+def _apply(g: Any, r: Any, action: Any) -> Any:
+    verb = _kind(g).play.apply
+    return lambda g, r, action: verb(g, r, action)
+
+
+@overload(end_if_blocked, strict=False, inline="always")
+def _end_if_blocked(g: Any, r: Any) -> Any:
+    verb = _kind(g).play.end_if_blocked
+    return lambda g, r: verb(g, r)
+
+
+@overload(view, strict=False, inline="always")
+def _view(g: Any, r: Any, seat: Any, row: Any) -> Any:
+    verb = _kind(g).observe.view
+    return lambda g, r, seat, row: verb(g, r, seat, row)

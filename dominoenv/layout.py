@@ -1,0 +1,100 @@
+"""How an observation is laid out: named parts of one flat row, each with its range and meaning.
+
+Rows are uint8, raw bits and counts. `Layout.scaled` makes float32 in [0, 1] of them, which is what
+the environments hand to networks; `Layout.raw` goes back.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from dominoenv.errors import UnknownNameError, nearest
+
+
+@dataclass(frozen=True)
+class Part:
+    """One part of the row."""
+
+    name: str
+    start: int
+    size: int
+    high: int
+    """Largest raw value; scaled values are raw / high."""
+    meaning: str
+
+    @property
+    def slice(self) -> slice:
+        """Where the part lies in the row."""
+        return slice(self.start, self.start + self.size)
+
+    @property
+    def scale(self) -> float:
+        """What a raw value is multiplied with to lie in [0, 1]."""
+        return 1.0 / self.high
+
+
+@dataclass(frozen=True)
+class Layout:
+    """The parts of a row in order; they leave no gap."""
+
+    parts: tuple[Part, ...]
+
+    @classmethod
+    def of(cls, *sections: tuple[str, int, int, str]) -> Layout:
+        """Lay sections of (name, size, high, meaning) out one after another."""
+        parts, start = [], 0
+        for name, size, high, meaning in sections:
+            parts.append(Part(name, start, size, high, meaning))
+            start += size
+        return cls(tuple(parts))
+
+    @property
+    def size(self) -> int:
+        """L, the length of a row."""
+        return self.parts[-1].start + self.parts[-1].size
+
+    @cached_property
+    def high(self) -> NDArray[np.uint8]:
+        """(L,) largest raw value of each entry."""
+        return np.repeat(
+            np.array([part.high for part in self.parts], np.uint8),
+            [part.size for part in self.parts],
+        )
+
+    @cached_property
+    def scale(self) -> NDArray[np.float32]:
+        """(L,) factors from raw to scaled values."""
+        scale: NDArray[np.float32] = (1.0 / self.high).astype(np.float32)
+        return scale
+
+    def __getitem__(self, name: str) -> slice:
+        """Return where a part lies. Raises UnknownNameError for a part that does not exist."""
+        for part in self.parts:
+            if part.name == name:
+                return part.slice
+        known = [part.name for part in self.parts]
+        raise UnknownNameError(f"part {name!r} of the observation: {nearest(name, known)}")
+
+    def scaled(self, rows: NDArray[np.uint8]) -> NDArray[np.float32]:
+        """Return raw rows (..., L) as float32 in [0, 1]."""
+        return np.multiply(rows, self.scale, dtype=np.float32)
+
+    def raw(self, rows: NDArray[Any]) -> NDArray[np.uint8]:
+        """Return rows (..., L) as raw uint8, whichever of the two forms they come in."""
+        if rows.dtype == np.uint8:
+            return rows
+        return np.rint(rows * self.high).astype(np.uint8)
+
+    def table(self) -> str:
+        """Return the layout as a Markdown table."""
+        lines = ["| part | slice | raw range | meaning |", "| --- | --- | --- | --- |"]
+        lines += [
+            f"| `{p.name}` | {p.start}:{p.start + p.size} | 0 … {p.high} | {p.meaning} |"
+            for p in self.parts
+        ]
+        return "\n".join(lines)

@@ -1,0 +1,93 @@
+"""What a seat sees of Mexican Train, and what its actions are called."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from dominoenv._jit import jit
+from dominoenv.layout import Layout
+from dominoenv.mexican_train.play import train_of
+from dominoenv.observe import shared_sections, tile_sections, write_shared, write_tile_sets
+from dominoenv.rules import MexicanTrainRules
+
+DRAW, PASS, STOP = "draw", "pass", "stop"
+MEXICAN = "M"
+
+
+def layout(rules: MexicanTrainRules) -> Layout:
+    """Return the layout of an observation under these rules."""
+    players, pips, size = rules.players, rules.max_pip + 1, rules.tiles.size
+    trains = players + 1
+    return Layout.of(
+        *tile_sections(rules),
+        (
+            "ends",
+            trains * (pips + 1),
+            1,
+            "for each train (own, then clockwise, the Mexican Train last) one-hot: its outer pip, "
+            "or `empty`",
+        ),
+        ("markers", players, 1, "each seat's train is marked, open to all; own first"),
+        ("lengths", trains, size, "tiles on each train"),
+        (
+            "pending",
+            trains,
+            trains,
+            "0, or the train's place among the uncovered doubles, 1 the oldest",
+        ),
+        ("first_turn", players, 1, "each seat's first turn is still to come or under way"),
+        ("owes_play", 1, 1, "the seat to move has just played a double"),
+        ("doubles", 1, pips, "doubles that the seat to move has played in this turn"),
+        ("engine", pips, 1, "one-hot: the engine's pip"),
+        *shared_sections(rules),
+    )
+
+
+@jit
+def view(g: Any, r: Any, seat: int, row: Any) -> int:
+    """Write a seat's observation; return its length."""
+    row[:] = 0
+    players, pips = int(r["players"]), int(r["pips"])
+    at = write_tile_sets(g, r, seat, row)
+    lengths_at = at + (players + 1) * (pips + 1) + players
+    for target in range(players + 1):
+        train = train_of(r, seat, target)
+        length = g["lengths"][train]
+        row[at + (int(g["ends"][train]) if length > 0 else pips)] = 1
+        row[lengths_at + target] = length
+        at += pips + 1
+    pending_at = lengths_at + players + 1
+    for i in range(g["num_pending"]):
+        row[pending_at + target_of(r, seat, int(g["pending"][i]))] = i + 1
+    first_turn_at = pending_at + players + 1
+    for i in range(players):
+        other = (seat + i) % players
+        row[at + i] = (g["markers"] >> other) & 1
+        row[first_turn_at + i] = g["turns_taken"][other] == 0
+    at = first_turn_at + players
+    row[at] = g["owes_play"]
+    row[at + 1] = g["doubles"]
+    row[at + 2 + int(g["engine"])] = 1
+    return write_shared(g, r, seat, row, at + 2 + pips)
+
+
+@jit
+def target_of(r: Any, seat: int, train: int) -> int:
+    """Return what a seat calls a train; the inverse of `train_of`."""
+    if train == r["players"]:
+        return train
+    return (train - seat) % int(r["players"])
+
+
+def num_actions(rules: MexicanTrainRules) -> int:
+    """Return A, the number of action ids: tile and target, draw, pass, and stop where it exists."""
+    return (rules.players + 1) * rules.tiles.size + 2 + (rules.opening == "whole_train")
+
+
+def action_text(rules: MexicanTrainRules, seat: int, action: int) -> str:
+    """Return a seat's action as text, such as `9-4@2`: train 2 is seat 2's, seen from anywhere."""
+    target, tile = divmod(action, rules.tiles.size)
+    if target > rules.players:
+        return (DRAW, PASS, STOP)[tile]
+    place = MEXICAN if target == rules.players else str((seat + target) % rules.players)
+    return f"{rules.tiles.text(tile)}@{place}"

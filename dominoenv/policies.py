@@ -1,0 +1,157 @@
+"""Policies: who plays a seat. One small protocol, batch first, and the two that are always at hand.
+
+A policy sees observations and masks, never a state: it cannot know more than its seat may.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, ClassVar, TypeVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from dominoenv._jit import kernel
+from dominoenv.errors import RulesError, UnknownNameError, nearest
+from dominoenv.games import kind_of
+from dominoenv.layout import Layout
+from dominoenv.rules import Rules
+
+Observations = NDArray[Any]  # (n, L) uint8 as BatchedGame writes them, or float32 as environments do
+Masks = NDArray[Any]  # (n, A) 1 = legal; no row is empty
+Actions = NDArray[np.int64]  # (n,) one legal action for each row
+
+
+class Policy:
+    """Plays a seat under some rules. Subclasses write `act`.
+
+    rules: what is being played; seed: of the policy's own generator `rng`. `layout` says where
+    things stand in an observation, `layout.raw` brings either form of it to bits and counts.
+    """
+
+    name: ClassVar[str] = ""
+
+    def __init__(self, rules: Rules, seed: int = 0) -> None:
+        self.rules = rules
+        self.layout: Layout = kind_of(rules).observe.layout(rules)
+        self.num_actions: int = kind_of(rules).observe.num_actions(rules)
+        self.rng = np.random.default_rng(seed)
+
+    def act(self, observations: Observations, masks: Masks) -> Actions:
+        """Return one legal action for each of n decisions."""
+        raise NotImplementedError
+
+
+P = TypeVar("P", bound=type[Policy])
+_POLICIES: dict[str, type[Policy]] = {}
+
+
+def register_policy(name: str) -> Callable[[P], P]:
+    """Make a policy class known by a name, as a class decorator."""
+
+    def register(policy: P) -> P:
+        policy.name = name
+        _POLICIES[name] = policy
+        return policy
+
+    return register
+
+
+def policy_names() -> list[str]:
+    """Return the names that `make_policy` knows; importing `agents` adds some."""
+    return sorted(_POLICIES)
+
+
+def make_policy(name: str, rules: Rules, seed: int = 0, **parameters: Any) -> Policy:
+    """Make a policy by name.
+
+    Raises UnknownNameError for a name that nobody registered, and RulesError for parameters that
+    the policy does not have.
+    """
+    if name not in _POLICIES:
+        raise UnknownNameError(f"policy {name!r}: {nearest(name, policy_names())}")
+    try:
+        return _POLICIES[name](rules, seed=seed, **parameters)
+    except TypeError as error:
+        raise RulesError(f"policy {name!r}: {error}") from error
+
+
+def tile_weights(rules: Rules) -> NDArray[np.int32]:
+    """Return (A,) what each action takes out of a hand: the tile's cost; 0 for draw and pass."""
+    weights = np.zeros(kind_of(rules).observe.num_actions(rules), np.int32)
+    cost = rules.record[0]["cost"][: rules.tiles.size]
+    if rules.game == "mexican_train":
+        weights[: (rules.players + 1) * rules.tiles.size] = np.tile(cost, rules.players + 1)
+    else:
+        weights[: rules.tiles.ids.size] = cost[rules.tiles.ids].ravel()
+    return weights
+
+
+@kernel
+def _pick_uniform(masks: Any, draws: Any, actions: Any) -> None:
+    """Pick the legal action at the place floor(draw * number) of each row."""
+    for i in range(masks.shape[0]):
+        number = 0
+        for action in range(masks.shape[1]):
+            number += 1 if masks[i, action] else 0
+        place = min(int(draws[i] * number), number - 1)  # a product may round up
+        for action in range(masks.shape[1]):
+            if masks[i, action]:
+                if place == 0:
+                    actions[i] = action
+                    break
+                place -= 1
+
+
+@kernel
+def _pick_heaviest(masks: Any, weights: Any, draws: Any, actions: Any) -> None:
+    """Pick the legal action of most weight in each row; equals by floor(draw * number)."""
+    for i in range(masks.shape[0]):
+        best, number = 0, 0
+        for action in range(masks.shape[1]):
+            if masks[i, action]:
+                if number == 0 or weights[action] > best:
+                    best, number = weights[action], 1
+                elif weights[action] == best:
+                    number += 1
+        place = min(int(draws[i] * number), number - 1)  # a product may round up
+        for action in range(masks.shape[1]):
+            if masks[i, action] and weights[action] == best:
+                if place == 0:
+                    actions[i] = action
+                    break
+                place -= 1
+
+
+def _as_int8(masks: Masks) -> NDArray[np.int8]:
+    """Return masks in the one form that the kernels are compiled for."""
+    return np.ascontiguousarray(masks, np.int8)
+
+
+@register_policy("random")
+class RandomPolicy(Policy):
+    """Plays any legal (tile, place) with equal probability."""
+
+    def act(self, observations: Observations, masks: Masks) -> Actions:
+        """Return one legal action for each of n decisions."""
+        actions = np.zeros(len(masks), np.int64)
+        _pick_uniform(_as_int8(masks), self.rng.random(len(masks)), actions)
+        return actions
+
+
+@register_policy("heaviest")
+class HeaviestPolicy(Policy):
+    """Plays the legal tile that would cost most if it stayed in the hand; ties at random."""
+
+    sign: ClassVar[int] = 1
+
+    def __init__(self, rules: Rules, seed: int = 0) -> None:
+        super().__init__(rules, seed)
+        self._weights = self.sign * tile_weights(rules)
+
+    def act(self, observations: Observations, masks: Masks) -> Actions:
+        """Return one legal action for each of n decisions."""
+        actions = np.zeros(len(masks), np.int64)
+        draws = self.rng.random(len(masks))
+        _pick_heaviest(_as_int8(masks), self._weights, draws, actions)
+        return actions

@@ -1,0 +1,200 @@
+"""What a round of either game has: hands, table, boneyard, turn, and the verbs on them.
+
+Everything here works on one record `g` (a game's state) and one record `r` (its rules), unchecked:
+the caller has made sure that a tile is where it is taken from. Letters: P seats, K pips, T tiles.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from dominoenv import bits
+from dominoenv._jit import jit
+from dominoenv.bits import ONE
+from dominoenv.rules import MAX_SEATS
+from dominoenv.streams import shuffle
+from dominoenv.tiles import MAX_TILES, WORDS
+
+SEATS = MAX_SEATS
+
+PLAYING, WENT_OUT, NOBODY_CAN_PLAY = range(3)  # g["ending"]
+NOT_DRAWN, DRAWN, DRAW_SPENT = range(3)  # g["drew"]; spent: the tile drawn this turn was played
+
+ROUND_STATE: list[Any] = [
+    ("seed", np.uint64),
+    ("match", np.int64),
+    ("round", np.int32),  # index into the rules' rounds
+    ("starter", np.int32),  # Mexican Train: the round's starter; Chicken Foot: who led
+    ("to_move", np.int32),
+    ("ending", np.int32),  # PLAYING, WENT_OUT or NOBODY_CAN_PLAY
+    ("drew", np.int32),  # has the seat to move drawn for the play it owes? NOT_DRAWN ...
+    ("passes", np.int32),  # passes in a row that ended with an empty boneyard
+    ("boneyard_size", np.int32),
+    ("num_played", np.int32),
+    ("table", np.uint64, (WORDS,)),  # tile set on the table
+    ("hands", np.uint64, (SEATS, WORDS)),  # tile set of each seat
+    ("hand_sizes", np.int16, (SEATS,)),
+    ("lacks", np.int32, (SEATS,)),  # bit p: everybody knows that the seat holds no tile with pip p
+    ("penalties", np.int32, (SEATS,)),  # of the round, once it has ended
+    ("scores", np.int32, (SEATS,)),  # of the match, this round's penalties included once it ended
+    ("boneyard", np.int16, (MAX_TILES,)),  # a pile: the next draw is the last of boneyard_size
+    ("played", np.int16, (MAX_TILES,)),  # tiles in the order they were played
+]
+
+
+@jit
+def clear_round(g: Any) -> None:
+    """Take everything off the table and out of the hands; seed, match, round, scores stay."""
+    g["to_move"] = g["starter"] = 0
+    g["ending"] = PLAYING
+    g["drew"] = NOT_DRAWN
+    g["passes"] = g["boneyard_size"] = g["num_played"] = 0
+    g["table"][:] = 0
+    g["hands"][:] = 0
+    g["hand_sizes"][:] = 0
+    g["lacks"][:] = 0
+    g["penalties"][:] = 0
+
+
+@jit
+def pile_up(g: Any, r: Any, stream: Any, set_aside: int) -> None:
+    """Shuffle all tiles but `set_aside` (-1: all) into the boneyard."""
+    size = 0
+    for tile in range(r["tiles"] - 1, -1, -1):
+        if tile != set_aside:
+            g["boneyard"][size] = tile
+            size += 1
+    g["boneyard_size"] = size
+    shuffle(stream, g["boneyard"], size)
+
+
+@jit
+def draw_tile(g: Any, seat: int) -> int:
+    """Move the boneyard's next tile into a hand; returns the tile."""
+    size = g["boneyard_size"] - 1
+    g["boneyard_size"] = size
+    tile = int(g["boneyard"][size])
+    bits.add(g["hands"][seat], tile)
+    g["hand_sizes"][seat] += 1
+    return tile
+
+
+@jit
+def deal_hands(g: Any, r: Any) -> None:
+    """Deal every seat its hand, seat 0 all of its tiles first."""
+    for seat in range(r["players"]):
+        for _ in range(r["hand_size"]):
+            draw_tile(g, seat)
+
+
+@jit
+def lay_tile(g: Any, seat: int, tile: int) -> None:
+    """Move a tile from a hand onto the table."""
+    bits.remove(g["hands"][seat], tile)
+    g["hand_sizes"][seat] -= 1
+    bits.add(g["table"], tile)
+
+
+@jit
+def next_seat(g: Any, r: Any, seat: int) -> int:
+    """Return the seat clockwise of a seat."""
+    return seat + 1 if seat + 1 < r["players"] else 0
+
+
+@jit
+def is_double(r: Any, tile: int) -> bool:
+    """Return whether both pips of a tile are the same."""
+    return bool(r["low"][tile] == r["high"][tile])
+
+
+@jit
+def other_pip(r: Any, tile: int, pip: int) -> int:
+    """Return the pip of a tile that is not `pip` (of a double: `pip` again)."""
+    return int(r["low"][tile]) + int(r["high"][tile]) - pip
+
+
+@jit
+def all_on_table(g: Any, r: Any, pip: int) -> bool:
+    """Return whether all K tiles of a pip lie on the table, so that nobody can ever play one."""
+    for w in range(WORDS):
+        if r["pip_tiles"][pip, w] & ~g["table"][w]:
+            return False
+    return True
+
+
+@jit
+def somebody_holds(g: Any, r: Any, pips: int) -> bool:
+    """Return whether any hand holds a tile with one of the pips, given as a bit mask."""
+    for w in range(WORDS):
+        held = g["hands"][0, w]
+        for seat in range(1, r["players"]):
+            held |= g["hands"][seat, w]
+        for pip in range(r["pips"]):
+            if (pips >> pip) & 1 and held & r["pip_tiles"][pip, w]:
+                return True
+    return False
+
+
+@jit
+def count_pass(g: Any) -> None:
+    """Count a pass towards the lap that ends a round: it counts once the boneyard is empty."""
+    g["passes"] = g["passes"] + 1 if g["boneyard_size"] == 0 else 0
+
+
+@jit
+def proof_of_draw(g: Any, seat: int, pips: int) -> None:
+    """Note what a draw proves: the hand has none of the pips that the seat could have used."""
+    g["lacks"][seat] |= pips
+
+
+@jit
+def proof_of_pass(g: Any, seat: int, pips: int) -> None:
+    """Note what a pass proves; a tile drawn just before stays in the hand and ends older proofs."""
+    if g["drew"] == DRAWN:
+        g["lacks"][seat] = pips
+    else:
+        g["lacks"][seat] |= pips
+
+
+@jit
+def hand_cost(g: Any, r: Any, seat: int) -> int:
+    """Return what the tiles left in a hand cost."""
+    total = 0
+    for w in range(WORDS):
+        word = g["hands"][seat, w]
+        while word:
+            total += int(r["cost"][w * 64 + bits.lowest(word)])
+            word &= word - ONE
+    return total
+
+
+@jit
+def end_round(g: Any, r: Any, ending: int) -> None:
+    """End the round: every seat pays for its hand."""
+    g["ending"] = ending
+    for seat in range(r["players"]):
+        cost = hand_cost(g, r, seat)
+        g["penalties"][seat] = cost
+        g["scores"][seat] += cost
+
+
+@jit
+def write_tiles(row: Any, at: int, tiles: Any) -> None:
+    """Set row[at + tile] for every tile of a set; the row is clear before."""
+    for w in range(WORDS):
+        word = tiles[w]
+        while word:
+            row[at + w * 64 + bits.lowest(word)] = 1
+            word &= word - ONE
+
+
+@jit
+def write_pips(row: Any, at: int, pips: int) -> None:
+    """Set row[at + pip] for every pip of a bit mask; the row is clear before."""
+    pip = 0
+    while pips:
+        row[at + pip] = pips & 1
+        pips >>= 1
+        pip += 1

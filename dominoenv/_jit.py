@@ -1,9 +1,9 @@
 """The one place that names numba's flags.
 
-`jit` compiles a helper into its callers; `kernel` compiles what Python calls, and caches it on disk.
-numba's own cache notices edits in a kernel's own file only, and would go on serving a kernel whose
-helpers have changed. So the cache is stamped with a hash over every
-source file that a kernel can depend on.
+`jit` compiles a helper into its callers; `kernel` compiles what Python calls, and caches it on
+disk. numba's own cache notices edits in a kernel's own file only, and would go on serving a kernel
+whose helpers have changed. So the cache is stamped with a hash over every source file that a kernel
+can depend on.
 """
 
 from __future__ import annotations
@@ -20,8 +20,12 @@ import numpy as np
 from numba import config, njit
 
 F = TypeVar("F", bound=Callable[..., Any])
-# What stands above the kernels and is never compiled: editing it leaves the cache as it is.
-SKINS = ("envs", "render", "game.py", "positions.py", "records.py", "__main__.py")
+# What stands above the kernels: no kernel depends on it, unless it is written there itself.
+SKINS = (
+    *("envs", "render", "game.py", "positions.py"),
+    *("records.py", "verify.py", "recorder.py", "__main__.py"),
+    *("__init__.py", "mexican_train_v0.py", "chicken_foot_v0.py"),
+)
 DISABLED = bool(config.DISABLE_JIT)
 
 if DISABLED:  # plain Python then: the random streams count on 64-bit wrap-around
@@ -29,34 +33,37 @@ if DISABLED:  # plain Python then: the random streams count on 64-bit wrap-aroun
 
 
 @cache
-def _stamp() -> str:
-    """Return what a cached kernel depends on beside its own source."""
+def _stamp(source: str) -> str:
+    """Return what a cached kernel of a source file depends on: that file, and all below the skins."""
     digest = hashlib.sha256(f"{numba.__version__} {config.BOUNDSCHECK}".encode())
     package = Path(__file__).parent
     for path in sorted(package.rglob("*.py")):
-        if path.relative_to(package).parts[0] not in SKINS:
+        if path.relative_to(package).parts[0] not in SKINS or str(path) == source:
             digest.update(path.read_bytes())
     return digest.hexdigest()
 
 
 def jit(function: F) -> F:
-    """Compile a helper; callers inline it."""
-    compiled: F = njit(nogil=True)(function)
+    """Compile a helper that kernels call; wrappers for Python would double the compile time."""
+    options = {"no_cpython_wrapper": True, "no_cfunc_wrapper": True}
+    compiled: F = njit(nogil=True, error_model="numpy", **options)(function)
     return compiled
 
 
 def kernel(function: F) -> F:
     """Compile an entry point, cached on disk where a folder is writable."""
-    compiled: F = njit(nogil=True)(function)
+    compiled: F = njit(nogil=True, error_model="numpy")(function)
     if DISABLED:
         return compiled
     dispatcher: Any = compiled
     try:
         dispatcher.enable_caching()
-        dispatcher._cache._cache_file._source_stamp = _stamp()
-    except (RuntimeError, AttributeError, OSError):
-        # no writable folder, or a numba with other internals: compile anew rather than serve stale code
-        compiled = njit(nogil=True)(function)
+        cache_file = dispatcher._cache._cache_file
+        assert isinstance(cache_file._source_stamp, tuple)  # numba's: time and size of one file
+        cache_file._source_stamp = _stamp(function.__code__.co_filename)
+    except (RuntimeError, AttributeError, AssertionError, OSError):
+        # no writable folder, or a numba with other internals: rather no cache than a stale one
+        compiled = njit(nogil=True, error_model="numpy")(function)
     return compiled
 
 

@@ -5,6 +5,7 @@ Letters: B games, P seats, T tiles, L entries of an observation, A actions.
 
 from __future__ import annotations
 
+import math
 import operator
 import secrets
 from collections.abc import Mapping, Sequence
@@ -52,8 +53,8 @@ def checked_seed(seed: object) -> int:
 class BatchedGame:
     """B games of one kind under one set of rules, stepped together.
 
-    Game i of a batch with seed s plays match i of that seed, afterwards match i + B, and so on; each
-    deal depends on the seed, the match and the round alone, so that it is the same game as
+    Game i of a batch with seed s plays match i of that seed, afterwards match i + B, and so on;
+    each deal depends on the seed, the match and the round alone, so that it is the same game as
     `Game(..., seed=s, match=i)`.
 
     An episode is one round (drawn for each match from the rules' rounds, or the one whose double is
@@ -62,7 +63,7 @@ class BatchedGame:
     one in the same step; without it the game waits for `restart`.
 
     Rewards are paid when a round ends, to every seat, in units of `POINTS_PER_REWARD` points:
-    `zero_sum` the mean penalty of the others minus one's own, `penalty` minus one's own; `win`: one,
+    `zero_sum` the mean penalty of the others minus one's own, `penalty` minus one's own, `win` one,
     shared by those with the lowest total of the episode, at its end.
 
     Attributes (arrays are overwritten by the next step; copy what you keep):
@@ -98,9 +99,9 @@ class BatchedGame:
         self._settings = np.zeros(1, drive.SETTINGS)
         settings = self._settings[0]
         settings["whole_match"] = checked_choice("episode", episode, EPISODES)
-        settings["round"] = self._fixed_round(double)
+        settings["round"] = self._fixed_round(double, episode)
         settings["reward"] = checked_choice("reward", reward, drive.REWARDS)
-        settings["reward_scale"] = reward_scale
+        settings["reward_scale"] = finite("reward_scale", reward_scale)
         settings["auto_forced"] = checked_choice("forced", forced, FORCED)
         settings["autoreset"] = bool(autoreset)
         settings["observe"] = bool(observe)
@@ -117,10 +118,12 @@ class BatchedGame:
         announce_compilation(drive.begin_games)
         self.reset(seed)
 
-    def _fixed_round(self, double: int | None) -> int:
+    def _fixed_round(self, double: int | None, episode: str) -> int:
         if double is None:
             return drive.DRAWN_ROUND
-        if double not in self.rules.rounds:
+        if episode == "match":
+            raise DominoError(f"double={double!r} chooses a round, but an episode is a whole match")
+        if isinstance(double, bool) or double not in self.rules.rounds:
             raise RulesError(f"double={double!r} is not in rounds={list(self.rules.rounds)}")
         return self.rules.rounds.index(double)
 
@@ -139,16 +142,15 @@ class BatchedGame:
         one. matches: (B,) which match each game plays instead of 0 ... B-1. rounds: (B,) indices
         into `rules.rounds` for one-round episodes, instead of the drawn ones.
         """
-        many = isinstance(seed, Sequence | np.ndarray)
-        if many and len(seed) != self.num_games:  # type: ignore[arg-type]
-            raise DominoError(f"seed has {len(seed)} entries for {self.num_games} games")  # type: ignore[arg-type]
-        self.states["seed"] = (
-            np.array([checked_seed(one) for one in seed], np.uint64)  # type: ignore[union-attr]
-            if many
-            else np.uint64(checked_seed(seed))
-        )
-        default = np.zeros(self.num_games, np.int64) if many else self._all
-        self._settings["stride"] = 1 if many else self.num_games
+        if isinstance(seed, list | tuple | np.ndarray):
+            if len(seed) != self.num_games:
+                raise DominoError(f"seed has {len(seed)} entries for {self.num_games} games")
+            self.states["seed"] = [checked_seed(one) for one in seed]
+            default, stride = np.zeros(self.num_games, np.int64), 1
+        else:
+            self.states["seed"] = checked_seed(seed)
+            default, stride = self._all, self.num_games
+        self._settings["stride"] = stride
         self.states["match"] = (
             default if matches is None else self._indices("matches", matches, 1 << 62)
         )
@@ -240,22 +242,26 @@ class BatchedGame:
     @property
     def rewards(self) -> NDArray[np.float32]:
         """(B, P) what the last step paid to each seat; 0 unless a round ended."""
-        return self._outcome("rewards")
+        paid: NDArray[np.float32] = self._outcome("rewards")
+        return paid
 
     @property
     def penalties(self) -> NDArray[np.int32]:
         """(B, P) penalties of the round that ended last in each game."""
-        return self._outcome("penalties")
+        penalties: NDArray[np.int32] = self._outcome("penalties")
+        return penalties
 
     @property
     def scores(self) -> NDArray[np.int32]:
         """(B, P) totals of each game's episode at the end of the round that ended last."""
-        return self._outcome("scores")
+        scores: NDArray[np.int32] = self._outcome("scores")
+        return scores
 
     @property
     def winners(self) -> NDArray[np.bool_]:
         """(B, P) who won the episode that ended last in each game; a tie is shared."""
-        return self._outcome("winners") != 0
+        winners: NDArray[np.bool_] = self._outcome("winners") != 0
+        return winners
 
     @property
     def round_over(self) -> NDArray[np.bool_]:
@@ -371,4 +377,15 @@ def positive(name: str, value: object) -> int:
         number = 0
     if number < 1:
         raise DominoError(f"{name}={value!r} must be a whole number of at least 1")
+    return number
+
+
+def finite(name: str, value: object) -> float:
+    """Return a finite number as a float, or raise DominoError."""
+    try:
+        number = float(value)  # type: ignore[arg-type]
+    except (TypeError, ValueError):
+        number = math.nan
+    if not math.isfinite(number):
+        raise DominoError(f"{name}={value!r} must be a finite number")
     return number

@@ -30,6 +30,10 @@ class UnknownNameError(DominoError):
     """A game, a preset or a policy that does not exist."""
 
 
+class RecordError(DominoError):
+    """A match record that cannot be: unreadable, cut off, edited, or not what the rules allow."""
+
+
 class CheckpointError(DominoError):
     """A file that is missing, damaged, or was made for something else."""
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from copy import deepcopy
 from typing import Any, Self
 
@@ -12,11 +12,26 @@ from numpy.typing import NDArray
 from dominoenv import drive
 from dominoenv._jit import announce_compilation
 from dominoenv.batch import checked_seed
-from dominoenv.errors import DominoError, GameOverError, IllegalActionError, PositionError
+from dominoenv.errors import (
+    DominoError,
+    GameOverError,
+    IllegalActionError,
+    PositionError,
+    RecordError,
+)
 from dominoenv.games import kind_of
 from dominoenv.positions import position_of, record_of
+from dominoenv.records import (
+    EPISODES,
+    MATCH,
+    PlayedRound,
+    Record,
+    match_record,
+    one_of,
+    round_record,
+)
 from dominoenv.round import PLAYING
-from dominoenv.rules import Rules, make_rules
+from dominoenv.rules import Rules, make_rules, whole_number
 
 _GAMES = np.zeros(1, np.int64)  # the index of the one game
 
@@ -35,17 +50,20 @@ class Game:
         *,
         seed: int | None = None,
         match: int = 0,
+        round: int = 0,
         **options: Any,
     ) -> None:
         """Deal the first round.
 
         rules: a rules object, a preset or options by name; or give options as keywords. seed: of
-        the deals, None draws one. Raises RulesError and other DominoErrors for what cannot be.
+        the deals, None draws one. round: index of the round to begin with, for one-round episodes.
+        Raises RulesError and other DominoErrors for what cannot be.
         """
         self.rules = make_rules(game, rules, **options)
         self._set_up(np.zeros(1, kind_of(self.rules).state))
         self.seed: int | None = checked_seed(seed)
         self._states["seed"], self._states["match"] = self.seed, checked_seed(match)
+        self._states["round"] = whole_number("round", round, 0, len(self.rules.rounds) - 1)
         drive.deal_games(self._states, self.rules.record)
         self._refresh()
 
@@ -57,6 +75,9 @@ class Game:
         self._rows = np.zeros((1, 0), np.uint8)
         self._outcomes = np.zeros(1, drive.OUTCOME)
         self._action = np.zeros(1, np.int64)
+        self._moves: list[str] = []  # of this round
+        self._played: tuple[PlayedRound, ...] = ()  # the rounds before
+        self._is_dealt = True  # this round, from the seed
         announce_compilation(drive.deal_games)
 
     @classmethod
@@ -69,6 +90,7 @@ class Game:
         game.rules, states = record_of(position)
         game.seed = None
         game._set_up(states)
+        game._is_dealt = False
         game._refresh()
         return game
 
@@ -97,9 +119,8 @@ class Game:
                 "the match is over" if self.over else "the round is over; call next_round()"
             )
         legal = self._legal()
-        action = legal.get(move if isinstance(move, str) else "")
-        if action is None:
-            action = legal.get(self._high_first(move))
+        text = move if isinstance(move, str) and move in legal else self._high_first(move)
+        action = legal.get(text)
         if action is None:
             raise IllegalActionError(
                 f"move {move!r} of seat {self.to_move} is illegal; legal are "
@@ -116,6 +137,7 @@ class Game:
             self._rows,
             self._outcomes,
         )
+        self._moves.append(text)
 
     def _high_first(self, move: object) -> str:
         """Return a move with its tile written high pip first; '' if it is not a move."""
@@ -134,11 +156,12 @@ class Game:
             raise GameOverError("the round is not over yet")
         if self.over:
             raise GameOverError("the match is over")
-        if seed is not None or self.seed is None:
-            if seed is None:
-                raise DominoError("a game made from a position has no seed: next_round(seed=...)")
-            self.seed = checked_seed(seed)
-            self._states["seed"] = self.seed
+        if seed is None and self.seed is None:
+            raise DominoError("a game made from a position has no seed: next_round(seed=...)")
+        new_seed = self.seed if seed is None else checked_seed(seed)
+        self._played = (*self._played, self._this_round())
+        self._moves, self._is_dealt = [], True
+        self._states["seed"] = self.seed = new_seed
         self._states["round"] += 1
         drive.deal_games(self._states, self.rules.record)
         self._refresh()
@@ -183,6 +206,33 @@ class Game:
 
     def _per_seat(self, field: str) -> list[int]:
         return [int(value) for value in self._states[field][0][: self.rules.players]]
+
+    @property
+    def moves(self) -> list[str]:
+        """The moves of this round so far, as text; of a position's round, those since."""
+        return self._moves.copy()
+
+    def record(
+        self, players: Sequence[str] | None = None, *, episode: str = MATCH
+    ) -> Record:
+        """Return the record of the match's finished rounds (`docs/formats.md`).
+
+        It has a result once the match is over. players: a name for each seat. episode: "round"
+        records the round that stands finished on the table alone. Raises RecordError for what a
+        record cannot hold: a round that was begun from a position, a round that goes on.
+        """
+        if one_of("episode", episode, EPISODES) == MATCH:
+            played = (*self._played, *([self._this_round()] if self.round_over else []))
+            return match_record(self.rules, played, players)
+        if not self.round_over:
+            raise RecordError("the round is not over yet; a record holds finished rounds")
+        return round_record(self.rules, self._this_round(), players)
+
+    def _this_round(self) -> PlayedRound:
+        """Return this round, which is over."""
+        seed = int(self._states["seed"][0]) if self._is_dealt else None
+        match, index = int(self._states["match"][0]), self.round
+        return PlayedRound(seed, match, index, tuple(self._moves), tuple(self._per_seat("penalties")))
 
     @property
     def state(self) -> NDArray[np.void]:

@@ -84,37 +84,37 @@ def view(g: Any, r: Any, seat: int, row: Any) -> int:
     return int(_kind(g).observe.view(g, r, seat, row))
 
 
-@overload(deal, strict=False, inline="always")
+@overload(deal, strict=False, inline="always")  # type: ignore[untyped-decorator]
 def _deal(g: Any, r: Any) -> Any:
     verb = _kind(g).play.deal
     return lambda g, r: verb(g, r)
 
 
-@overload(legal, strict=False, inline="always")
+@overload(legal, strict=False, inline="always")  # type: ignore[untyped-decorator]
 def _legal(g: Any, r: Any, mask: Any) -> Any:
     verb = _kind(g).play.legal
     return lambda g, r, mask: verb(g, r, mask)
 
 
-@overload(is_legal, strict=False, inline="always")
+@overload(is_legal, strict=False, inline="always")  # type: ignore[untyped-decorator]
 def _is_legal(g: Any, r: Any, action: Any) -> Any:
     verb = _kind(g).play.is_legal
     return lambda g, r, action: verb(g, r, action)
 
 
-@overload(apply, strict=False, inline="always")
+@overload(apply, strict=False, inline="always")  # type: ignore[untyped-decorator]
 def _apply(g: Any, r: Any, action: Any) -> Any:
     verb = _kind(g).play.apply
     return lambda g, r, action: verb(g, r, action)
 
 
-@overload(end_if_blocked, strict=False, inline="always")
+@overload(end_if_blocked, strict=False, inline="always")  # type: ignore[untyped-decorator]
 def _end_if_blocked(g: Any, r: Any) -> Any:
     verb = _kind(g).play.end_if_blocked
     return lambda g, r: verb(g, r)
 
 
-@overload(view, strict=False, inline="always")
+@overload(view, strict=False, inline="always")  # type: ignore[untyped-decorator]
 def _view(g: Any, r: Any, seat: Any, row: Any) -> Any:
     verb = _kind(g).observe.view
     return lambda g, r, seat, row: verb(g, r, seat, row)

@@ -17,7 +17,7 @@ from dominoenv.games import kind_of
 from dominoenv.layout import Layout
 from dominoenv.rules import Rules
 
-Observations = NDArray[Any]  # (n, L) uint8 as BatchedGame writes them, or float32 as environments do
+Observations = NDArray[Any]  # (n, L) uint8 of BatchedGame, or float32 of environments
 Masks = NDArray[Any]  # (n, A) 1 = legal; no row is empty
 Actions = NDArray[np.int64]  # (n,) one legal action for each row
 

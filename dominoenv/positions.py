@@ -28,7 +28,7 @@ KEYS = {
     "chicken_foot": ("centre", "table"),
 }
 OPTIONAL = {
-    "mexican_train": ("markers", "pending", "turns_taken", "owes_play", "doubles"),
+    "mexican_train": ("markers", "pending", "turns_taken", "owes_play"),
     "chicken_foot": (),
 }
 
@@ -84,7 +84,7 @@ def _write_trains(rules: Rules, g: Any) -> dict[str, Any]:
     ):
         trains[train].append(rules.tiles.text(tile))
     pending = [int(train) for train in g["pending"][: g["num_pending"]]]
-    position = {
+    return {
         "engine": int(g["engine"]),
         "trains": trains[:-1],
         "mexican_train": trains[-1],
@@ -93,9 +93,6 @@ def _write_trains(rules: Rules, g: Any) -> dict[str, Any]:
         "turns_taken": [int(turns) for turns in g["turns_taken"][: rules.players]],
         "owes_play": bool(g["owes_play"]),
     }
-    if g["doubles"] != g["owes_play"]:
-        position["doubles"] = int(g["doubles"])
-    return position
 
 
 def _write_table(rules: Rules, g: Any) -> dict[str, Any]:
@@ -230,7 +227,7 @@ class _Reader:
         self.position = position
         self.where: dict[int, str] = {}  # tile -> where it lies
 
-    def list(self, key: str, size: int | None = None, default: Any = None) -> list[Any]:
+    def sequence(self, key: str, size: int | None = None, default: Any = None) -> list[Any]:
         value = self.position.get(key, default)
         if not isinstance(value, list | tuple):
             raise PositionError(f"{key}={value!r} must be a list")
@@ -255,7 +252,7 @@ class _Reader:
     def numbers(self, key: str, low: int, high: int, default: int) -> list[int]:
         """One number for each seat."""
         players = self.rules.players
-        values = self.list(key, players, [default] * players)
+        values = self.sequence(key, players, [default] * players)
         return [self.checked(f"{key}[{i}]", value, low, high) for i, value in enumerate(values)]
 
     def tile(self, text: Any, where: str) -> int:
@@ -288,18 +285,18 @@ def put(words: NDArray[np.uint64], tiles: Iterable[int]) -> None:
 def _read_shared(reader: _Reader, g: Any) -> None:
     players = reader.rules.players
     g["to_move"] = reader.number("to_move", 0, players - 1)
-    for seat, texts in enumerate(reader.list("hands", players)):
+    for seat, texts in enumerate(reader.sequence("hands", players)):
         tiles = reader.tiles(texts, f"hands[{seat}]")
         put(g["hands"][seat], tiles)
         g["hand_sizes"][seat] = len(tiles)
-    boneyard = reader.tiles(reader.list("boneyard"), "boneyard")
+    boneyard = reader.tiles(reader.sequence("boneyard"), "boneyard")
     g["boneyard"][: len(boneyard)] = boneyard[::-1]
     g["boneyard_size"] = len(boneyard)
     g["drew"] = DRAWN if reader.flag("drew") else NOT_DRAWN
     g["passes"] = reader.number("passes", 0, players, 0)
     g["round"] = reader.number("round", 0, len(reader.rules.rounds) - 1, 0)
     g["scores"][:players] = reader.numbers("scores", -(10**6), 10**6, 0)
-    lacks = reader.list("lacks", players, [[]] * players)
+    lacks = reader.sequence("lacks", players, [[]] * players)
     for seat, pips in enumerate(lacks):
         if not isinstance(pips, list | tuple):
             raise PositionError(f"lacks[{seat}]={pips!r} must be a list of pips")
@@ -321,17 +318,29 @@ def _read_trains(reader: _Reader, g: Any) -> None:
     players = reader.rules.players
     g["engine"] = _lay_middle(reader, g, "engine")
     g["ends"][:] = g["engine"]
-    for seat, texts in enumerate(reader.list("trains", players)):
+    for seat, texts in enumerate(reader.sequence("trains", players)):
         _read_train(reader, g, seat, texts, f"trains[{seat}]")
-    _read_train(reader, g, players, reader.list("mexican_train"), "mexican_train")
-    markers = reader.list("markers", default=[])
+    _read_train(reader, g, players, reader.sequence("mexican_train"), "mexican_train")
+    markers = reader.sequence("markers", default=[])
     for seat in {reader.checked("markers", seat, 0, players - 1) for seat in markers}:
         g["markers"] |= 1 << seat
     g["turns_taken"][:players] = reader.numbers("turns_taken", 0, 10_000, 1)
     g["owes_play"] = reader.flag("owes_play")
-    g["doubles"] = reader.number("doubles", 0, reader.rules.max_pip + 1, int(g["owes_play"]))
-    for entry in reader.list("pending", default=[]):
+    for entry in reader.sequence("pending", default=[]):
         _read_pending(reader, g, entry)
+    g["doubles"] = _doubles_this_turn(reader.rules, g, reader.number("to_move", 0, players - 1))
+
+
+def _doubles_this_turn(rules: Rules, g: Any, seat: int) -> int:
+    """Return how many doubles the seat to move has played in this turn.
+
+    While it owes a play they are all uncovered; in an opening they lie on its own train.
+    """
+    if getattr(rules, "opening", "") == "whole_train" and g["turns_taken"][seat] == 0:
+        own = (g["onto"] == seat) & (np.arange(len(g["onto"])) < g["num_played"])
+        played = g["played"][own]
+        return int((rules.tiles.low[played] == rules.tiles.high[played]).sum())
+    return int(g["num_pending"]) if g["owes_play"] else 0
 
 
 def _read_train(reader: _Reader, g: Any, train: int, texts: Any, where: str) -> None:
@@ -365,7 +374,7 @@ def _read_pending(reader: _Reader, g: Any, entry: Any) -> None:
 def _read_table(reader: _Reader, g: Any) -> None:
     g["centre"] = _lay_middle(reader, g, "centre")
     table = FootTable(reader.rules, int(g["centre"]))
-    for i, entry in enumerate(reader.list("table")):
+    for i, entry in enumerate(reader.sequence("table")):
         _read_entry(reader, g, table, entry, f"table[{i}]")
     g["arms"], g["toes"], g["foot"] = table.arms, len(table.toes), table.foot_pip
     g["toe_pips"][: len(table.toes)] = list(table.toes.values())
@@ -403,7 +412,8 @@ def _end_if_over(reader: _Reader, states: NDArray[np.void]) -> None:
         cost = rules.record[0]["cost"]
         penalties = [int(cost[tiles_of(g["hands"][seat])].sum()) for seat in range(players)]
         if isinstance(rules, ChickenFootRules):
-            penalties[empty[0]] += rules.foot_out_bonus if _out_on_foot(rules, g) else rules.out_bonus
+            on_foot = _out_on_foot(rules, g)
+            penalties[empty[0]] += rules.foot_out_bonus if on_foot else rules.out_bonus
         g["ending"] = WENT_OUT
         g["penalties"][:players] = penalties
         g["scores"][:players] += np.array(penalties, np.int32)
@@ -426,5 +436,3 @@ def _out_on_foot(rules: Rules, g: Any) -> bool:
     tile, onto = int(g["played"][last]), int(g["played"][g["joined"][last]])
     doubles = [int(rules.tiles.ids[pip, pip]) for pip in range(rules.max_pip + 1)]
     return tile in doubles or onto in doubles
-
-

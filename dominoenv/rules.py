@@ -61,7 +61,9 @@ COMMON_RECORD: list[Any] = [
 ]
 
 
-def option(default: Any, choices: tuple[str, ...] | None = None, low: int = 0, high: int = 0) -> Any:
+def option(
+    default: Any, choices: tuple[str, ...] | None = None, low: int = 0, high: int = 0
+) -> Any:
     """Declare an option of a rules object: its default, and its choices or its range."""
     return field(default=default, metadata={"choices": choices, "low": low, "high": high})
 
@@ -232,7 +234,7 @@ class Rules:
         r["cost"][: tiles.size] = tiles.low + tiles.high
         r["cost"][tiles.ids[0, 0]] = self.double_blank
         for spec in fields(self):
-            if spec.name in self.record_dtype.names and spec.name not in COMMON_NAMES:
+            if spec.name in (self.record_dtype.names or ()) and spec.name not in COMMON_NAMES:
                 r[spec.name] = self._code(spec.name, spec.metadata.get("choices"))
         record.flags.writeable = False
         return record
@@ -264,8 +266,8 @@ class Rules:
         )
         return (
             f"{self.game.replace('_', ' ').title()}"
-            f"{f' ({preset})' if preset else ''}: {self.players} players, double-{self.max_pip} set "
-            f"of {self.tiles.size}, {self.hand_size} tiles each, rounds {self._rounds_text()}"
+            f"{f' ({preset})' if preset else ''}: {self.players} players, double-{self.max_pip} "
+            f"set of {self.tiles.size}, {self.hand_size} tiles each, rounds {self._rounds_text()}"
             f"{f'; {differing}' if differing else ''}"
         )
 
@@ -305,8 +307,8 @@ class MexicanTrainRules(Rules):
     """Where hand sizes come from when `hand_size` is left out."""
     engine_tile: str = option("set_aside", ENGINE_TILE)
     """Whether the round's double is laid before the deal or dealt with the rest."""
-    first_starter: int | str = SEED
-    """Starter of the first round: a seat, or "seed". Later rounds go on clockwise."""
+    first_starter: int | str = 0
+    """Starter of the first round: a seat, or "seed" to draw it. Later rounds go on clockwise."""
     first_turn: str = option("any", FIRST_TURN)
     blocked: str = option("lap", BLOCKED)
     """How a round ends that nobody can win."""
@@ -320,7 +322,7 @@ class MexicanTrainRules(Rules):
     own_train_first: bool = False
 
     game = "mexican_train"
-    presets = {
+    presets: ClassVar[dict[str, dict[str, Any]]] = {
         "engine": {},
         "station": {
             "max_pip": 12,
@@ -412,7 +414,7 @@ class ChickenFootRules(Rules):
     """The same when a foot was open at that moment."""
 
     game = "chicken_foot"
-    presets = {
+    presets: ClassVar[dict[str, dict[str, Any]]] = {
         "chicken_foot": {},
         "pagat": {"centre_arms": 4, "out_bonus": 0, "foot_out_bonus": 0},
     }
@@ -445,9 +447,7 @@ class ChickenFootRules(Rules):
         return hand_size
 
 
-RULES: dict[str, type[Rules]] = {
-    kind.game: kind for kind in (MexicanTrainRules, ChickenFootRules)
-}
+RULES: dict[str, type[Rules]] = {kind.game: kind for kind in (MexicanTrainRules, ChickenFootRules)}
 
 
 def make_rules(

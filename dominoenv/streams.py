@@ -4,8 +4,9 @@ A stream is a splitmix64 counter whose start is a hash of three numbers, so that
 match can be dealt without dealing the ones before it. A stream is one uint64, kept in an array of
 length 1 while it is drawn from.
 
-Source of the generator: Steele, Lea, Flood, "Fast splittable pseudorandom number generators" (2014);
-of the bounded draw: Lemire, "Fast random integer generation in an interval" (2019).
+Source of the generator: Steele, Lea, Flood, "Fast splittable pseudorandom number generators"
+(2014); of the bounded draw: Lemire, "Fast random integer generation in an interval"
+(2019).
 """
 
 from __future__ import annotations

@@ -8,7 +8,7 @@ pips from low to N: 0-0, 1-0 ... N-0, 1-1, 2-1 ... N-N.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from functools import lru_cache
+from functools import cache
 
 import numpy as np
 from numpy.typing import NDArray
@@ -61,7 +61,7 @@ class DominoSet:
         return [int(tile) for tile in self.ids[pip]]
 
 
-@lru_cache(maxsize=None)
+@cache
 def domino_set(max_pip: int) -> DominoSet:
     """Return the double-`max_pip` set. Raises RulesError for a set that is not made."""
     if max_pip not in SETS:

@@ -30,9 +30,10 @@ def facts(game: Game) -> dict[str, Any]:
         return {**found, "markers": position["markers"], "pending": position["pending"]}
     state = game.state[0]
     ends = {str(pip): int(n) for pip, n in enumerate(state["ends"]) if n}
-    foot = [int(state["foot"]), game.rules.toes - int(state["toes"])] if state["foot"] >= 0 else None
+    foot = [int(state["foot"]), game.rules.toes - int(state["toes"])]
     missing = max(game.rules.centre_arms - int(state["arms"]), 0)
-    return {**found, "open_ends": ends, "foot": foot, "centre_missing": missing}
+    found |= {"open_ends": ends, "centre_missing": missing}
+    return {**found, "foot": foot if foot[0] >= 0 else None}
 
 
 @pytest.mark.parametrize("case", CASES, ids=[case["id"] for case in CASES])

@@ -1,0 +1,1 @@
+"""Chicken Foot: its state, its rules as kernels, and what a seat sees of it."""

@@ -26,7 +26,6 @@ from dominoenv.round import (
     deal_hands,
     draw_tile,
     end_round,
-    is_double,
     lay_tile,
     next_seat,
     other_pip,
@@ -260,7 +259,7 @@ def add_toe(g: Any, r: Any, other: int) -> None:
 
 @jit
 def close_foot(g: Any) -> None:
-    """The foot's toes become open ends, and the table is free again."""
+    """Turn the foot's toes into open ends; the table is free again."""
     for i in range(g["toes"]):
         g["ends"][g["toe_pips"][i]] += 1
     g["foot"], g["toes"] = NO_FOOT, 0

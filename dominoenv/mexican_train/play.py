@@ -138,14 +138,23 @@ def in_opening(g: Any, r: Any) -> bool:
 
 
 @jit
+def is_bound(g: Any, r: Any) -> bool:
+    """Return whether the seat to move may only cover the oldest pending double (rule 7).
+
+    Its own doubles of this turn bind nobody yet, and an opening train is laid regardless.
+    """
+    return bool(g["num_pending"] > 0 and not g["owes_play"] and not in_opening(g, r))
+
+
+@jit
 def open_trains(g: Any, r: Any) -> int:
     """Return the trains on which the seat to move may play, as a bit mask (rules 1, 6, 7)."""
     seat = int(g["to_move"])
     own = 1 << seat
     first_turn = g["turns_taken"][seat] == 0
-    if first_turn and r["opening"] == WHOLE_TRAIN:
+    if in_opening(g, r):
         return own
-    if g["num_pending"] > 0 and not g["owes_play"]:
+    if is_bound(g, r):
         return 1 << int(g["pending"][0])
     if first_turn and r["first_turn"] == OWN_TRAIN:
         return own
@@ -401,6 +410,6 @@ def end_if_blocked(g: Any, r: Any) -> None:
 @jit
 def trains_left(g: Any, r: Any) -> int:
     """Return the trains that somebody may still go on with: the oldest pending double, or all."""
-    if g["num_pending"] > 0 and not g["owes_play"]:
+    if is_bound(g, r):
         return 1 << int(g["pending"][0])
     return int((2 << r["players"]) - 1)

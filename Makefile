@@ -1,0 +1,36 @@
+# Every target makes its own virtual environment first and installs pinned versions into it.
+PYTHON ?= python3
+VENV := .venv
+BIN := $(VENV)/bin
+STAMP := $(VENV)/.installed
+export PYTHONUNBUFFERED := 1
+
+.DEFAULT_GOAL := help
+.PHONY: help train test lint figures clean
+
+help: ## list the targets
+	@grep -hE '^[a-z]+:.*##' $(MAKEFILE_LIST) | awk -F':.*## ' '{printf "  make %-9s %s\n", $$1, $$2}'
+
+train: $(STAMP) ## train an agent at Mexican Train (about 5 minutes) and measure it against the baselines
+	$(BIN)/python -m experiments.train configs/quickstart.yaml --overwrite
+
+test: $(STAMP) ## run the whole test suite
+	$(BIN)/python -m pytest -n auto --dist worksteal -q
+
+lint: $(STAMP) ## check style and types
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+	$(BIN)/mypy
+
+figures: $(STAMP) ## reproduce the reference figures of random play (see docs/rules.md)
+	$(BIN)/python -m experiments.figures
+
+clean: ## remove what the other targets made, trained agents aside
+	rm -rf $(VENV) build dist *.egg-info .pytest_cache .mypy_cache .ruff_cache .hypothesis
+	find . -name __pycache__ -type d -prune -exec rm -rf {} +
+
+$(STAMP): pyproject.toml constraints.txt
+	$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11) and "dominoenv needs Python 3.11 or newer: make PYTHON=python3.11 ...")'
+	$(PYTHON) -m venv $(VENV)
+	PIP_CONSTRAINT=$(CURDIR)/constraints.txt $(BIN)/python -m pip install --disable-pip-version-check -q -e '.[train,test,lint]'
+	@touch $@

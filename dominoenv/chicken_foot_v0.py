@@ -1,0 +1,31 @@
+"""Chicken Foot for PettingZoo: `env`, `raw_env` and `parallel_env`.
+
+The keyword arguments are those of `dominoenv.envs.aec.DominoAEC`, rule options among them.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from pettingzoo import AECEnv
+
+from dominoenv.envs.aec import DominoAEC, wrapped
+from dominoenv.envs.parallel import DominoParallel
+from dominoenv.envs.table import Observation, RulesLike
+
+__all__ = ["env", "parallel_env", "raw_env"]
+
+
+def env(rules: RulesLike = None, **keywords: Any) -> AECEnv[str, Observation, int]:
+    """Return the game in PettingZoo's usual wrappers: an illegal action ends the episode."""
+    return wrapped(raw_env(rules, **keywords))
+
+
+def raw_env(rules: RulesLike = None, **keywords: Any) -> DominoAEC:
+    """Return the game itself; an illegal action is an IllegalActionError and changes nothing."""
+    return DominoAEC("chicken_foot", rules, **keywords)
+
+
+def parallel_env(rules: RulesLike = None, **keywords: Any) -> DominoParallel:
+    """Return the game with all agents acting in every cycle; `illegal` is one more keyword."""
+    return DominoParallel("chicken_foot", rules, **keywords)

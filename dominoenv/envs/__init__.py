@@ -1,0 +1,1 @@
+"""Skins over the games: PettingZoo and Stable-Baselines3 doors. No rule is decided here."""

@@ -1,0 +1,146 @@
+"""PettingZoo's agent-environment cycle: one seat moves at a time."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+from pettingzoo import AECEnv
+from pettingzoo.utils import wrappers
+
+from dominoenv.envs.table import Info, Observation, RulesLike, Table
+from dominoenv.errors import GameOverError
+
+ILLEGAL_REWARD = -1.0  # what `wrapped` environments pay for an illegal action
+
+
+class DominoAEC(Table, AECEnv[str, Observation, int]):  # type: ignore[misc]
+    """A game as PettingZoo plays it; `mexican_train_v0.raw_env` and `chicken_foot_v0.raw_env`.
+
+    Agents are `player_0` ... by seat. An observation is `{"observation": (L,) float32 in [0, 1],
+    "action_mask": (A,) int8}`, laid out by `env.game.layout`. The mask stands in
+    `infos[agent]["action_mask"]` too; that of a seat that waits is all zeros. Any seat can be
+    observed at any time, after the end as well. When the episode has ended, each agent's info holds
+    its `score` (points, lowest wins) and whether it `won`.
+
+    Arguments:
+
+    - rules: a rules object, a preset's name or options by name; or the options as keywords
+      (`preset="station", players=6`).
+    - episode: "round" or "match"; double: the double of one-round episodes, else drawn.
+    - reward: "zero_sum", "penalty" or "win"; reward_scale: reward per penalty point.
+    - forced: "explicit", or "auto" for moves without a choice to be made by the engine.
+    - max_cycles: truncate after that many decisions of each seat on average (times P in all).
+    - render_mode: "ansi", or "human" to print the table after every step.
+    - seed: of the first episode. `reset(seed=...)` begins match 0 of another seed, `reset()` goes
+      on to the next match; `reset(options={"match": m})` deals match m. The deal depends on seed
+      and match alone. Other keys of `options` are not looked at.
+
+    Raises RulesError for a keyword that nobody knows and for rules that cannot be played.
+    """
+
+    def __init__(self, game: str, rules: RulesLike = None, **keywords: Any) -> None:
+        super().__init__(game, rules, **keywords)
+        self._decisions = 0
+        self._mover = -1  # the seat to move, -1 when the episode is over
+
+    def reset(self, seed: int | None = None, options: Mapping[str, Any] | None = None) -> None:
+        """Begin an episode; see the class for what seed and options mean."""
+        self._deal(seed, options)
+        self._decisions = 0
+        self.rewards = dict.fromkeys(self.agents, 0.0)
+        self._cumulative_rewards = dict.fromkeys(self.agents, 0.0)
+        self.terminations = dict.fromkeys(self.agents, False)
+        self.truncations = dict.fromkeys(self.agents, False)
+        self.infos: dict[str, Info] = {agent: self._waiting() for agent in self.agents}
+        self._skip_agent_selection = None
+        self._paid = False  # whether `rewards` holds anything
+        self._select()
+        self._show()
+
+    def observe(self, agent: str) -> Observation:
+        """Return what an agent may know now. Raises UnknownNameError for an unknown agent."""
+        seat = self._seats[self._known(agent)]
+        if seat == self._mover and not self.terminations[agent]:
+            row, mask = self.game.observations[0], self.game.masks[0].copy()
+        else:
+            row, mask = self.game.view(seat), np.zeros(self.num_actions, np.int8)
+        return {"observation": self.game.layout.scaled(row), "action_mask": mask}
+
+    def step(self, action: int | None) -> None:
+        """Carry out the action of `agent_selection`; None for an agent whose episode is over.
+
+        Raises IllegalActionError naming the legal actions, GameOverError when no agent is left;
+        nothing has changed then.
+        """
+        if not self.agents:
+            raise GameOverError("no agent is left to step: the episode is over, call reset()")
+        agent = self.agent_selection
+        if self.terminations[agent] or self.truncations[agent]:
+            self._was_dead_step(action)
+            return
+        round_over = self.game.play(action)
+        self._decisions += 1
+        self._cumulative_rewards[agent] = 0.0
+        self.infos[agent] = self._waiting()
+        if self._paid or round_over:
+            self._pay()
+        if self._is_over(round_over):
+            self._finish()
+        else:
+            self._select()
+        self._show()
+
+    def _waiting(self) -> Info:
+        return {"action_mask": np.zeros(self.num_actions, np.int8)}
+
+    def _select(self) -> None:
+        """Give the turn to the seat to move."""
+        self._mover = self.game.mover()
+        self.agent_selection = agent = self.possible_agents[self._mover]
+        self.infos[agent] = {"action_mask": self.game.masks[0].copy()}
+
+    def _pay(self) -> None:
+        """Take the rewards of the last step over; they add up until their agent acts."""
+        self.rewards = dict(zip(self.agents, self.game.rewards[0].tolist(), strict=True))
+        self._paid = any(self.rewards.values())
+        self._accumulate_rewards()
+
+    def _is_over(self, round_over: bool) -> bool:
+        """Note whether the episode has ended with this step, or is cut off after it."""
+        if round_over and not self.game.is_playing():
+            self.terminations = dict.fromkeys(self.agents, True)
+            return True
+        if self.max_cycles is None or self._decisions < self.max_cycles * len(self.agents):
+            return False
+        self.truncations = dict.fromkeys(self.agents, True)
+        return True
+
+    def _finish(self) -> None:
+        """Let the agents leave one after another, each with a step of None."""
+        self._mover = -1
+        self.agent_selection = self.agents[0]
+        if self.terminations[self.agent_selection]:
+            for agent in self.agents:
+                self.infos[agent].update(self._results(self._seats[agent]))
+
+    def _deads_step_first(self) -> str:
+        """Let the dead step first: PettingZoo's wrappers call it after ending an episode."""
+        self.infos = {agent: self._waiting() for agent in self.agents}
+        first: str = super()._deads_step_first()
+        return first
+
+    def _show(self) -> None:
+        if self.render_mode == "human":
+            self.render()
+
+
+def wrapped(env: DominoAEC) -> AECEnv[str, Observation, int]:
+    """Put an environment into the wrappers of PettingZoo's classic games.
+
+    An illegal action then ends the episode, at `ILLEGAL_REWARD` for who chose it; an action outside
+    of the space, and calls in the wrong order, are AssertionErrors.
+    """
+    legal = wrappers.TerminateIllegalWrapper(env, illegal_reward=ILLEGAL_REWARD)
+    return wrappers.OrderEnforcingWrapper(wrappers.AssertOutOfBoundsWrapper(legal))

@@ -1,0 +1,471 @@
+"""Reading match records: every line is checked, every round replayed through the engine.
+
+A file is untrusted: it is read line by line, as JSON, and nothing in it is ever run or unpickled.
+Memory holds one match at a time, and a line has a greatest length.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+from collections.abc import Iterable, Iterator
+from typing import Any, BinaryIO
+
+from dominoenv.errors import DominoError, IllegalActionError, RecordError, nearest
+from dominoenv.game import Game
+from dominoenv.records import (
+    BEGINNER,
+    EPISODES,
+    FORMAT,
+    HEADER_KEYS,
+    HEADER_OPTIONAL,
+    MATCH,
+    MIDDLE,
+    RESULT_KEYS,
+    PathLike,
+    Record,
+    checked_names,
+    dealt_round,
+    one_of,
+    result_of,
+    round_keys,
+    shortened,
+)
+from dominoenv.rules import RULES, MexicanTrainRules, Rules, make_rules
+
+LONGEST_LINE = 1 << 20  # bytes; the longest round that can be played needs a small part of it
+KINDS = ("match", "round", "result")
+MOST_SEEDS, MOST_MATCHES = 1 << 64, 1 << 62
+
+Line = tuple[str, dict[str, Any]]  # where it stands, and what it holds
+
+
+def read_records(path: PathLike, *, partial: bool = False) -> Iterator[Record]:
+    """Yield the matches in a file, each after all of it was verified.
+
+    partial: take matches that were broken off as well, with the rounds that are complete. The file
+    is read as the iterator moves on. Raises RecordError naming file, line, round and move for
+    whatever is wrong, also for a file that cannot be opened or holds no match.
+    """
+    name = os.fspath(path)
+    yield from _records(_lines(name, partial), name, partial)
+
+
+def verify_record(record: Record, *, partial: bool = False) -> None:
+    """Replay a record. Raises RecordError naming line, round and move for whatever is wrong."""
+    lines = (
+        (f"line {number}", _parsed(text, f"line {number}"))
+        for number, text in enumerate(record.lines(), 1)
+    )
+    for _ in _records(lines, "the record", partial):
+        pass
+
+
+# ------------------------------------------------------------------------------------------ lines
+
+
+def _lines(name: str, partial: bool) -> Iterator[Line]:
+    """Yield the lines of a file as JSON objects."""
+    try:
+        with open(name, "rb") as file:
+            for where, raw in _raw_lines(file, name):
+                try:
+                    line = _parsed(_decoded(raw, where), where)
+                except RecordError:
+                    if partial and not raw.endswith(b"\n"):
+                        return  # the last line, cut off as it was written
+                    raise
+                yield where, line
+    except OSError as error:
+        raise RecordError(f"cannot read {name!r}: {error.strerror}") from error
+
+
+def _raw_lines(file: BinaryIO, name: str) -> Iterator[tuple[str, bytes]]:
+    number = 0
+    while raw := file.readline(LONGEST_LINE + 1):
+        number += 1
+        where = f"{name}, line {number}"
+        if len(raw) > LONGEST_LINE:
+            raise RecordError(f"{where}: longer than {LONGEST_LINE} bytes, which no round needs")
+        yield where, raw
+
+
+def _decoded(raw: bytes, where: str) -> str:
+    try:
+        return raw.decode("utf-8")
+    except UnicodeDecodeError as error:
+        raise RecordError(
+            f"{where}: byte {raw[error.start]:#04x} at {error.start + 1} is not UTF-8; "
+            f"records are UTF-8 text"
+        ) from None
+
+
+def _parsed(text: str, where: str) -> dict[str, Any]:
+    """Return a line's JSON object, its kind known; a key may stand in it once."""
+    if not text.strip():
+        raise RecordError(f"{where}: blank; every line holds a JSON object")
+    try:
+        line = json.loads(text, object_pairs_hook=_object, parse_constant=_no_constant)
+    except RecursionError:
+        raise RecordError(f"{where}: brackets are nested too deep for a record") from None
+    except ValueError as error:
+        raise RecordError(f"{where}: not JSON: {error}") from None
+    if not isinstance(line, dict):
+        raise RecordError(f"{where}: {shortened(line)} is no JSON object")
+    kind = line.get("type")
+    if not isinstance(kind, str) or kind not in KINDS:
+        raise RecordError(f"{where}: type={shortened(kind)} must be one of {', '.join(KINDS)}")
+    return line
+
+
+def _object(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    found = dict(pairs)
+    if len(found) < len(pairs):
+        keys = [key for key, _ in pairs]
+        twice = next(key for key in keys if keys.count(key) > 1)
+        raise ValueError(f"key {shortened(twice)} stands twice in one object")
+    return found
+
+
+def _no_constant(name: str) -> None:
+    raise ValueError(f"{name} is no number of a record")
+
+
+def _records(lines: Iterable[Line], name: str, partial: bool) -> Iterator[Record]:
+    """Group lines into matches, verifying each as it comes."""
+    match: _Match | None = None
+    seen = 0
+    for where, line in lines:
+        if line["type"] == "match":
+            if match is not None:
+                yield match.broken_off(f"{where}: a new match begins", partial)
+            match, seen = _Match(line, where), seen + 1
+        elif match is None:
+            raise RecordError(
+                f"{where}: a {line['type']!r} line outside of a match; a 'match' line comes first"
+            )
+        elif line["type"] == "round":
+            match.add_round(line, where)
+        else:
+            yield match.finish(line, where)
+            match = None
+    if match is not None:
+        yield match.broken_off(f"{name}: truncated", partial)
+    if not seen:
+        raise RecordError(f"{name}: holds no match")
+
+
+# ---------------------------------------------------------------------------------------- matches
+
+
+class _Match:
+    """A match whose lines come in one by one; each is verified before it is kept."""
+
+    def __init__(self, header: dict[str, Any], where: str) -> None:
+        self.where = where
+        self.rules = _checked_header(header, where)
+        self.header = header
+        self.rounds: list[dict[str, Any]] = []
+        self.scores = [0] * self.rules.players
+        self.first_starter: int | None = None
+        if isinstance(self.rules, MexicanTrainRules) and isinstance(self.rules.first_starter, int):
+            self.first_starter = self.rules.first_starter
+
+    @property
+    def _is_match(self) -> bool:
+        return bool(self.header.get("episode", MATCH) == MATCH)
+
+    @property
+    def _num_rounds(self) -> int:
+        return len(self.rules.rounds) if self._is_match else 1
+
+    def add_round(self, line: dict[str, Any], where: str) -> None:
+        """Verify a round's line and keep it."""
+        _check_keys(line, where, round_keys(self.rules.game))
+        index = self._checked_index(line["round"], where)
+        where = f"{where}, round {index}"
+        game = self._checked_deal(line, where)
+        _replay(game, line["moves"], where)
+        _check_numbers(where, "penalties", line["penalties"], game.penalties)
+        if self._is_match:
+            self.scores = game.scores
+        else:
+            self.scores = list(line["penalties"])
+        _check_numbers(where, "scores", line["scores"], self.scores)
+        self.rounds.append({**line, **_high_first(self.rules, line), "moves": game.moves})
+
+    def _checked_index(self, index: Any, where: str) -> int:
+        """Return a round's number; rounds stand in order, and no more than there are."""
+        limit, done = len(self.rules.rounds), len(self.rounds)
+        if done == self._num_rounds:
+            raise RecordError(f"{where}: a round more than the {done} of this record")
+        number = _whole(where, "round", index, 0, limit - 1)
+        if self._is_match and number != done:
+            raise RecordError(f"{where}: round {number} stands where round {done} belongs")
+        return number
+
+    def _checked_deal(self, line: dict[str, Any], where: str) -> Game:
+        """Return a game at the start of a round that could be, and is the seed's, be dealt so."""
+        try:
+            position = _dealt_position(self.rules, line, self.scores if self._is_match else None)
+            game = Game.from_position(position)
+        except DominoError as error:
+            raise RecordError(f"{where}: {error}") from None
+        self._check_whole_set(line, where)
+        self._check_starter(line, where)
+        if self.header["seed"] is not None:
+            self._check_seed(line, where)
+        return game
+
+    def _check_whole_set(self, line: dict[str, Any], where: str) -> None:
+        """Check that every tile lies somewhere; no tile lies in two places, a position says that."""
+        tiles, pip = self.rules.tiles, line[MIDDLE[self.rules.game]]
+        lying = {int(tiles.ids[pip, pip])}
+        for texts in (*line["hands"], line["boneyard"]):
+            lying.update(map(tiles.parse, texts))
+        missing = sorted(set(range(tiles.size)) - lying)
+        if missing:
+            names = ", ".join(map(tiles.text, missing[:5]))
+            more = f" and {len(missing) - 5} more" if len(missing) > 5 else ""
+            raise RecordError(f"{where}: {names}{more} lie nowhere; a deal has the whole set")
+
+    def _check_starter(self, line: dict[str, Any], where: str) -> None:
+        """Check that the start goes round clockwise, from the first starter if the rules name it."""
+        if not isinstance(self.rules, MexicanTrainRules):
+            return
+        index, starter, players = line["round"], line["starter"], self.rules.players
+        if self.first_starter is None:
+            self.first_starter = (starter - index) % players
+        wanted = (self.first_starter + index) % players
+        if starter != wanted:
+            raise RecordError(f"{where}: starter={starter}, but this round's is seat {wanted}")
+
+    def _check_seed(self, line: dict[str, Any], where: str) -> None:
+        """Check that the deal is the one that the seed gives."""
+        seed, match = self.header["seed"], self.header.get("match", 0)
+        dealt = dealt_round(self.rules, seed, match, line["round"])
+        found = {**line, **_high_first(self.rules, line)}
+        for key, value in dealt.items():
+            own = found[key]
+            if key == "hands":
+                own, value = [sorted(hand) for hand in own], [sorted(hand) for hand in value]
+            if own != value:
+                raise RecordError(
+                    f"{where}: {key} is not what seed {seed} deals in match {match}; a record "
+                    f"whose deals come from elsewhere has the seed null"
+                )
+
+    def finish(self, line: dict[str, Any], where: str) -> Record:
+        """Verify the result's line; return the record."""
+        _check_keys(line, where, RESULT_KEYS)
+        if len(self.rounds) < self._num_rounds:
+            raise RecordError(
+                f"{where}: the result stands after {len(self.rounds)} of {self._num_rounds} rounds"
+            )
+        wanted = result_of(self.scores)
+        for key in ("scores", "winners"):
+            _check_numbers(where, key, line[key], wanted[key])
+        return Record(self.header, self.rounds, line)
+
+    def broken_off(self, why: str, partial: bool) -> Record:
+        """Return the record of a match without a result, or raise RecordError."""
+        if partial:
+            return Record(self.header, self.rounds, None)
+        raise RecordError(
+            f"{why}, but the match that began in {self.where.rpartition(', ')[2]} has no result "
+            f"after {len(self.rounds)} of {self._num_rounds} rounds; partial reading takes the "
+            f"complete rounds"
+        )
+
+
+def _checked_header(header: dict[str, Any], where: str) -> Rules:
+    """Return the rules that a header names, all of it checked."""
+    version = header.get("format")
+    if type(version) is not int or version != FORMAT:
+        raise RecordError(
+            f"{where}: format={shortened(version)}; this version of dominoenv reads format {FORMAT}"
+        )
+    _check_keys(header, where, HEADER_KEYS, HEADER_OPTIONAL)
+    _check_text(where, "library", header["library"])
+    if header["seed"] is not None:
+        _whole(where, "seed", header["seed"], 0, MOST_SEEDS - 1)
+    if header["seed"] is None and "match" in header:
+        raise RecordError(f"{where}: match={shortened(header['match'])} without a seed")
+    _whole(where, "match", header.get("match", 0), 0, MOST_MATCHES - 1)
+    try:
+        one_of("episode", header.get("episode", MATCH), EPISODES)
+        rules = _checked_rules(header["game"], header["rules"])
+        checked_names(rules, header["players"] or ())
+    except DominoError as error:
+        raise RecordError(f"{where}: {error}") from None
+    return rules
+
+
+def _checked_rules(game: Any, options: Any) -> Rules:
+    """Return the rules of a header, in which every option has a value of its own."""
+    if not isinstance(game, str) or game not in RULES:
+        raise RecordError(f"game={shortened(game)}: {nearest(shortened(game), RULES)}")
+    if not isinstance(options, dict):
+        raise RecordError(f"rules={shortened(options)} must be an object of all options")
+    rules = make_rules(game, options)
+    missing = [name for name in rules.to_dict() if name not in options]
+    if missing:
+        raise RecordError(f"rules lack {', '.join(missing)}; a record says every option")
+    return rules
+
+
+# ----------------------------------------------------------------------------------------- rounds
+
+
+def _dealt_position(
+    rules: Rules, line: dict[str, Any], scores: list[int] | None
+) -> dict[str, Any]:
+    """Return the position after a deal. Raises RecordError for a deal that the rules do not give."""
+    middle, beginner = MIDDLE[rules.game], BEGINNER[rules.game]
+    begun_by = _whole("", beginner, line[beginner], 0, rules.players - 1)
+    pip = _whole("", middle, line[middle], 0, rules.max_pip)
+    sizes = _hand_sizes(rules, line["hands"])
+    position = {
+        "game": rules.game,
+        "rules": rules,
+        middle: pip,
+        "to_move": begun_by,
+        "hands": line["hands"],
+        "boneyard": line["boneyard"],
+        "round": line["round"],
+        "scores": scores or [0] * rules.players,
+    }
+    if isinstance(rules, MexicanTrainRules):
+        if pip != rules.rounds[line["round"]]:
+            raise RecordError(f"engine={pip}, but this round's is {rules.rounds[line['round']]}")
+        position["to_move"] = _first_to_move(rules, begun_by, sizes)
+        empty = [[] for _ in range(rules.players)]  # type: list[list[str]]
+        nobody = [0] * rules.players
+        return {**position, "trains": empty, "mexican_train": [], "turns_taken": nobody}
+    _check_lead(rules, line, begun_by, sizes)
+    return {**position, "to_move": (begun_by + 1) % rules.players, "table": []}
+
+
+def _hand_sizes(rules: Rules, hands: Any) -> list[int]:
+    if not isinstance(hands, list) or not all(isinstance(hand, list) for hand in hands):
+        raise RecordError(f"hands={shortened(hands)} must be a list of hands, each a list of tiles")
+    if len(hands) != rules.players:
+        raise RecordError(f"hands has {len(hands)} hands for {rules.players} players")
+    return [len(hand) for hand in hands]
+
+
+def _first_to_move(rules: MexicanTrainRules, starter: int, sizes: list[int]) -> int:
+    """Return who moves first; hands have the sizes of a deal.
+
+    The starter; where the engine is dealt, the seat after the one that laid it. If nobody held it,
+    seats drew in turn from the starter on, the last of them the engine.
+    """
+    players, wanted = rules.players, [rules.hand_size] * rules.players
+    if rules.engine_tile == "set_aside":
+        first = starter
+    else:
+        drawn = max(sum(sizes) - sum(wanted) + 1, 0)
+        for i in range(drawn):
+            wanted[(starter + i) % players] += 1
+        layer = (starter + drawn - 1) % players if drawn else sizes.index(min(sizes))
+        wanted[layer] -= 1
+        first = (layer + 1) % players
+    _check_sizes(rules, sizes, wanted)
+    return first
+
+
+def _check_lead(rules: Rules, line: dict[str, Any], leader: int, sizes: list[int]) -> None:
+    """Check that the centre is the first double of the search that any hand held."""
+    wanted = [rules.hand_size] * rules.players
+    wanted[leader] -= 1
+    _check_sizes(rules, sizes, wanted)
+    tiles, centre = rules.tiles, line["centre"]
+    held = {tiles.parse(text) for hand in line["hands"] for text in hand}
+    for pip in _lead_order(rules.rounds[line["round"]], rules.max_pip):
+        if pip == centre:
+            return
+        if int(tiles.ids[pip, pip]) in held:
+            raise RecordError(f"centre={centre}, but {pip}-{pip} is in a hand and leads before it")
+
+
+def _lead_order(wanted: int, max_pip: int) -> list[int]:
+    """Return which doubles lead, first to last; a plain twin of the kernel's search."""
+    if wanted == 1:
+        return [*range(1, max_pip + 1), 0]
+    return [*range(wanted, -1, -1), *range(wanted + 1, max_pip + 1)]
+
+
+def _check_sizes(rules: Rules, sizes: list[int], wanted: list[int]) -> None:
+    if sizes != wanted:
+        raise RecordError(
+            f"hands of {', '.join(map(str, sizes))} tiles are no deal of {rules.hand_size} each"
+        )
+
+
+def _replay(game: Game, moves: Any, where: str) -> None:
+    """Make all moves of a round; it must end with the last of them."""
+    if not isinstance(moves, list):
+        raise RecordError(f"{where}: moves={shortened(moves)} must be a list of moves")
+    for number, move in enumerate(moves, 1):
+        if game.round_over:
+            raise RecordError(
+                f"{where}, move {number}: {shortened(move)} comes after the end of the round; "
+                f"legal is nothing"
+            )
+        try:
+            game.push(move)
+        except IllegalActionError:
+            raise RecordError(
+                f"{where}, move {number}: {shortened(move)} of seat {game.to_move} is illegal; "
+                f"legal are {', '.join(game.legal_moves())}"
+            ) from None
+    if not game.round_over:
+        raise RecordError(
+            f"{where}: after move {len(moves)} the round goes on, but its moves end; seat "
+            f"{game.to_move} is to move, legal are {', '.join(game.legal_moves())}"
+        )
+
+
+def _high_first(rules: Rules, line: dict[str, Any]) -> dict[str, Any]:
+    """Return the tiles of a round's line, each written high pip first."""
+    tiles = rules.tiles
+    hands, boneyard = line["hands"], line["boneyard"]
+    return {
+        "hands": [[tiles.text(tiles.parse(text)) for text in hand] for hand in hands],
+        "boneyard": [tiles.text(tiles.parse(text)) for text in boneyard],
+    }
+
+
+# ----------------------------------------------------------------------------------------- checks
+
+
+def _check_keys(
+    line: dict[str, Any], where: str, required: tuple[str, ...], optional: tuple[str, ...] = ()
+) -> None:
+    for key in line:
+        if key not in (*required, *optional):
+            known = nearest(key[:60], (*required, *optional))
+            raise RecordError(f"{where}: key {shortened(key)}: {known}")
+    for key in required:
+        if key not in line:
+            raise RecordError(f"{where}: key {key!r} is missing")
+
+
+def _check_text(where: str, key: str, value: Any) -> None:
+    if not isinstance(value, str):
+        raise RecordError(f"{where}: {key}={shortened(value)} must be text")
+
+
+def _whole(where: str, key: str, value: Any, low: int, high: int) -> int:
+    """Return a whole number in its limits, or raise RecordError; where: "" if it is added later."""
+    if type(value) is not int or not low <= value <= high:
+        at = f"{where}: " if where else ""
+        raise RecordError(f"{at}{key}={shortened(value)} must be a whole number in {low} ... {high}")
+    return value
+
+
+def _check_numbers(where: str, key: str, found: Any, wanted: list[int] | None) -> None:
+    """Check numbers against what the replay gives; 1.0 and true are no numbers here."""
+    plain = isinstance(found, list) and all(type(number) is int for number in found)
+    if not plain or found != wanted:
+        raise RecordError(f"{where}: {key} is {shortened(found)}; the moves played give {wanted}")

@@ -59,9 +59,10 @@ def kernel(function: F) -> F:
     try:
         dispatcher.enable_caching()
         cache_file = dispatcher._cache._cache_file
-        assert isinstance(cache_file._source_stamp, tuple)  # numba's: time and size of one file
+        if not hasattr(cache_file, "_source_stamp"):
+            raise AttributeError("numba keeps the stamp of its cache elsewhere")
         cache_file._source_stamp = _stamp(function.__code__.co_filename)
-    except (RuntimeError, AttributeError, AssertionError, OSError):
+    except (RuntimeError, AttributeError, OSError):
         # no writable folder, or a numba with other internals: rather no cache than a stale one
         compiled = njit(nogil=True, error_model="numpy")(function)
     return compiled

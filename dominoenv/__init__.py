@@ -11,12 +11,16 @@ from dominoenv.errors import (
     GameOverError,
     IllegalActionError,
     PositionError,
+    RecordError,
     RulesError,
     UnknownNameError,
 )
 from dominoenv.game import Game
 from dominoenv.policies import Policy, make_policy, policy_names, register_policy
+from dominoenv.recorder import Recorder
+from dominoenv.records import Record, write_record
 from dominoenv.rules import ChickenFootRules, MexicanTrainRules, Rules, make_rules
+from dominoenv.verify import read_records, verify_record
 
 __version__ = "0.1.0"
 
@@ -31,6 +35,9 @@ __all__ = [
     "MexicanTrainRules",
     "Policy",
     "PositionError",
+    "Record",
+    "RecordError",
+    "Recorder",
     "Rules",
     "RulesError",
     "UnknownNameError",
@@ -38,5 +45,8 @@ __all__ = [
     "make_policy",
     "make_rules",
     "policy_names",
+    "read_records",
     "register_policy",
+    "verify_record",
+    "write_record",
 ]

@@ -22,8 +22,8 @@ from numba import config, njit
 F = TypeVar("F", bound=Callable[..., Any])
 # What stands above the kernels: no kernel depends on it, unless it is written there itself.
 SKINS = (
-    *("envs", "render", "game.py", "positions.py"),
-    *("records.py", "verify.py", "recorder.py", "__main__.py"),
+    *("envs", "render", "game.py", "positions.py", "determinize.py"),
+    *("records.py", "verify.py", "recorder.py", "audit.py", "__main__.py"),
     *("__init__.py", "mexican_train_v0.py", "chicken_foot_v0.py"),
 )
 DISABLED = bool(config.DISABLE_JIT)
@@ -34,7 +34,7 @@ if DISABLED:  # plain Python then: the random streams count on 64-bit wrap-aroun
 
 @cache
 def _stamp(source: str) -> str:
-    """Return what a cached kernel of a source file depends on: that file, and all below the skins."""
+    """Return what a cached kernel depends on: its own source file, and all below the skins."""
     digest = hashlib.sha256(f"{numba.__version__} {config.BOUNDSCHECK}".encode())
     package = Path(__file__).parent
     for path in sorted(package.rglob("*.py")):
@@ -43,16 +43,20 @@ def _stamp(source: str) -> str:
     return digest.hexdigest()
 
 
+# Kernels allocate nothing, so they need no reference counts: `_nrt` leaves them out.
+FLAGS = {"nogil": True, "error_model": "numpy", "_nrt": False}
+HELPER_FLAGS = {**FLAGS, "no_cpython_wrapper": True, "no_cfunc_wrapper": True}
+
+
 def jit(function: F) -> F:
     """Compile a helper that kernels call; wrappers for Python would double the compile time."""
-    options = {"no_cpython_wrapper": True, "no_cfunc_wrapper": True}
-    compiled: F = njit(nogil=True, error_model="numpy", **options)(function)
+    compiled: F = njit(**HELPER_FLAGS)(function)
     return compiled
 
 
 def kernel(function: F) -> F:
     """Compile an entry point, cached on disk where a folder is writable."""
-    compiled: F = njit(nogil=True, error_model="numpy")(function)
+    compiled: F = njit(**FLAGS)(function)
     if DISABLED:
         return compiled
     dispatcher: Any = compiled
@@ -64,7 +68,7 @@ def kernel(function: F) -> F:
         cache_file._source_stamp = _stamp(function.__code__.co_filename)
     except (RuntimeError, AttributeError, OSError):
         # no writable folder, or a numba with other internals: rather no cache than a stale one
-        compiled = njit(nogil=True, error_model="numpy")(function)
+        compiled = njit(**FLAGS)(function)
     return compiled
 
 

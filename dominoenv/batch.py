@@ -10,13 +10,15 @@ import operator
 import secrets
 from collections.abc import Mapping, Sequence
 from copy import deepcopy
-from typing import Any, Self
+from typing import Any, Protocol, Self
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from dominoenv import drive
 from dominoenv._jit import announce_compilation
+from dominoenv.audit import check_states
+from dominoenv.determinize import redeal
 from dominoenv.errors import DominoError, GameOverError, IllegalActionError, RulesError, nearest
 from dominoenv.games import kind_of
 from dominoenv.layout import Layout
@@ -28,6 +30,9 @@ FORCED = ("explicit", "auto")
 POINTS_PER_REWARD = 20  # a reward of 1 is that many penalty points
 
 HELD_OUT_MATCH = 1 << 40  # match numbers from here on are for evaluation; training stays below
+MOST_MATCHES = 1 << 62
+MOST_REWARD = 1e30  # per penalty point
+MOST_GAMES = 1 << 24  # more do not fit into the memory of any machine
 
 
 def checked_choice(name: str, value: object, choices: Sequence[str]) -> int:
@@ -48,6 +53,19 @@ def checked_seed(seed: object) -> int:
     if not 0 <= number < 1 << 64:
         raise DominoError(f"seed={number} must lie in 0 ... 2**64 - 1")
     return number
+
+
+class Listener(Protocol):
+    """Who is told what a batch does: a `Recorder`."""
+
+    def began(self, games: NDArray[np.int64]) -> None:
+        """Hear that some games have dealt an episode."""
+
+    def stepped(self, games: NDArray[np.int64], actions: NDArray[np.int64]) -> None:
+        """Hear that some games have carried out an action each."""
+
+    def changed(self) -> None:
+        """Hear that states were written from outside."""
 
 
 class BatchedGame:
@@ -95,6 +113,8 @@ class BatchedGame:
         """
         self.rules = as_rules(rules)
         self.num_games = positive("num_games", num_games)
+        if self.num_games > MOST_GAMES:
+            raise DominoError(f"num_games={self.num_games} must be at most {MOST_GAMES}")
         kind = kind_of(self.rules)
         self._settings = np.zeros(1, drive.SETTINGS)
         settings = self._settings[0]
@@ -103,8 +123,8 @@ class BatchedGame:
         settings["reward"] = checked_choice("reward", reward, drive.REWARDS)
         settings["reward_scale"] = finite("reward_scale", reward_scale)
         settings["auto_forced"] = checked_choice("forced", forced, FORCED)
-        settings["autoreset"] = bool(autoreset)
-        settings["observe"] = bool(observe)
+        settings["autoreset"] = flag("autoreset", autoreset)
+        settings["observe"] = flag("observe", observe)
         settings["stride"] = self.num_games
         if self.rules.game == "chicken_foot" and self.rules.hand_size == 1:
             raise RulesError("hand_size=1: whoever leads goes out, so there is nothing to decide")
@@ -115,6 +135,8 @@ class BatchedGame:
         self.observations = np.zeros((self.num_games, self.layout.size), np.uint8)
         self._outcomes = np.zeros(self.num_games, drive.OUTCOME)
         self._all = np.arange(self.num_games)
+        self._places = np.zeros(self.num_games, np.int64)  # scratch of the check for duplicates
+        self._recorder: Listener | None = None
         announce_compilation(drive.begin_games)
         self.reset(seed)
 
@@ -123,7 +145,8 @@ class BatchedGame:
             return drive.DRAWN_ROUND
         if episode == "match":
             raise DominoError(f"double={double!r} chooses a round, but an episode is a whole match")
-        if isinstance(double, bool) or double not in self.rules.rounds:
+        is_pip = isinstance(double, int | np.integer) and not isinstance(double, bool)
+        if not is_pip or double not in self.rules.rounds:
             raise RulesError(f"double={double!r} is not in rounds={list(self.rules.rounds)}")
         return self.rules.rounds.index(double)
 
@@ -140,33 +163,39 @@ class BatchedGame:
 
         seed: of the batch; one seed for each game makes game i match 0 of the i-th seed; None draws
         one. matches: (B,) which match each game plays instead of 0 ... B-1. rounds: (B,) indices
-        into `rules.rounds` for one-round episodes, instead of the drawn ones.
+        into `rules.rounds` for one-round episodes, instead of the drawn ones. Raises DominoError
+        for values that cannot be; nothing has changed then.
         """
-        if isinstance(seed, list | tuple | np.ndarray):
+        if isinstance(seed, list | tuple) or (isinstance(seed, np.ndarray) and seed.ndim):
             if len(seed) != self.num_games:
                 raise DominoError(f"seed has {len(seed)} entries for {self.num_games} games")
-            self.states["seed"] = [checked_seed(one) for one in seed]
-            default, stride = np.zeros(self.num_games, np.int64), 1
+            seeds: Any = np.array([checked_seed(one) for one in seed], np.uint64)
+            numbers, stride = np.zeros(self.num_games, np.int64), 1
         else:
-            self.states["seed"] = checked_seed(seed)
-            default, stride = self._all, self.num_games
+            seeds, numbers, stride = checked_seed(seed), self._all, self.num_games
+        if matches is not None:
+            numbers = self._indices("matches", matches, MOST_MATCHES)
+        wanted = self._rounds(self._all, rounds)
+        self.states["seed"], self.states["match"] = seeds, numbers
         self._settings["stride"] = stride
-        self.states["match"] = (
-            default if matches is None else self._indices("matches", matches, 1 << 62)
-        )
-        self._begin(self._all, rounds)
+        self._begin(self._all, wanted)
 
     def restart(self, games: ArrayLike | None = None, *, rounds: ArrayLike | None = None) -> None:
         """Begin the next episode, of the game's next match, in some games (default: in all)."""
         index = self._games(games)
+        wanted = self._rounds(index, rounds)
         self.states["match"][index] += self._settings[0]["stride"]
-        self._begin(index, rounds)
+        self._begin(index, wanted)
 
-    def _begin(self, games: NDArray[np.int64], rounds: ArrayLike | None) -> None:
+    def _rounds(self, games: NDArray[np.int64], rounds: ArrayLike | None) -> NDArray[np.int64]:
+        """Return which round each game is to begin with, or drive.DRAWN_ROUND."""
         if rounds is None:
-            wanted = np.full(len(games), self._settings[0]["round"], np.int64)
-        else:
-            wanted = self._indices("rounds", rounds, len(self.rules.rounds), len(games))
+            return np.full(len(games), self._settings[0]["round"], np.int64)
+        if self._settings[0]["whole_match"]:
+            raise DominoError("rounds are for one-round episodes; here an episode is a whole match")
+        return self._indices("rounds", rounds, len(self.rules.rounds), len(games))
+
+    def _begin(self, games: NDArray[np.int64], wanted: NDArray[np.int64]) -> None:
         drive.begin_games(
             self.states,
             self.rules.record,
@@ -177,6 +206,8 @@ class BatchedGame:
             self.observations,
             self._outcomes,
         )
+        if self._recorder is not None:
+            self._recorder.began(games)
 
     def step(self, actions: ArrayLike, games: ArrayLike | None = None) -> None:
         """Carry out one action of the seat to move in each game, or in some `games`.
@@ -185,7 +216,9 @@ class BatchedGame:
         or GameOverError where a game waits for `restart`; nothing has changed then.
         """
         index = self._games(games)
-        chosen = np.asarray(actions)
+        chosen = as_array("actions", actions, IllegalActionError)
+        if chosen.size == 0:
+            chosen = chosen.astype(np.int64)
         if chosen.shape != index.shape or chosen.dtype.kind not in "iu":
             raise IllegalActionError(
                 f"actions must be {len(index)} whole numbers, one for each game, not an array of "
@@ -204,6 +237,8 @@ class BatchedGame:
         )
         if illegal >= 0:
             raise self._illegal(int(index[illegal]), int(chosen[illegal]))
+        if self._recorder is not None:
+            self._recorder.stepped(index, chosen)
 
     def _illegal(self, game: int, action: int) -> DominoError:
         if self.states["ending"][game] != PLAYING:
@@ -220,6 +255,7 @@ class BatchedGame:
 
     def legal_actions(self, game: int) -> list[int]:
         """Return the legal actions of one game, read from its state."""
+        game = checked_index("game", game, self.num_games)
         mask = np.zeros((1, self.num_actions), np.int8)
         row = np.zeros((1, self.layout.size), np.uint8)
         states = self.states[game : game + 1]
@@ -276,6 +312,12 @@ class BatchedGame:
         return flags
 
     @property
+    def waiting(self) -> NDArray[np.bool_]:
+        """(B,) whether the game's episode is over and it waits for `restart` (no autoreset)."""
+        over: NDArray[np.bool_] = self.states["ending"] != PLAYING
+        return over
+
+    @property
     def endings(self) -> NDArray[np.int32]:
         """(B,) how the last round that ended did: 1 somebody went out, 2 nobody could play."""
         endings: NDArray[np.int32] = self._outcomes["ending"]
@@ -290,31 +332,44 @@ class BatchedGame:
         seats: (n,), or one seat for all games.
         """
         index = self._games(games, distinct=False)
-        wanted = np.broadcast_to(np.asarray(seats), index.shape)
+        wanted = as_array("seats", seats)
+        if wanted.ndim == 0:
+            wanted = np.broadcast_to(wanted, index.shape)
         viewers = self._indices("seats", wanted, self.rules.players, len(index))
         rows = np.zeros((len(index), self.layout.size), np.uint8)
         drive.observe_games(self.states, self.rules.record, index, viewers, rows)
         return rows
 
     def action_text(self, action: int, seat: int) -> str:
-        """Return a seat's action as text, such as `9-4@2`."""
+        """Return a seat's action as text, such as `9-4@2`. Raises DominoError if it is none."""
+        action = checked_index("action", action, self.num_actions)
+        seat = checked_index("seat", seat, self.rules.players)
         text: str = kind_of(self.rules).observe.action_text(self.rules, seat, action)
         return text
 
     # --------------------------------------------------------------------------------------- state
 
     def load(self, states: NDArray[np.void]) -> None:
-        """Put saved records (B,) back; masks and observations follow. Records are trusted."""
+        """Put saved records (B,) back; masks and observations follow.
+
+        Raises DominoError for records that no game of these rules has: of another shape, with
+        numbers out of range, with a tile in two places. Whether legal play leads there is not
+        looked at.
+        """
+        states = as_array("states", states)
         if states.shape != self.states.shape or states.dtype != self.states.dtype:
             raise DominoError(
                 f"states must be {self.num_games} records of {self.rules.game}, not an array of "
                 f"shape {states.shape} with fields {states.dtype.names}"
             )
+        check_states(self.rules, states)
         self.states[:] = states
         self.refresh()
 
     def refresh(self) -> None:
         """Write masks and observations anew, after `states` was changed from outside."""
+        if self._recorder is not None:
+            self._recorder.changed()
         drive.show_games(
             self.states,
             self.rules.record,
@@ -328,21 +383,45 @@ class BatchedGame:
         """Return an independent batch that goes on identically."""
         return deepcopy(self)
 
+    def redeal_hidden(self, seats: ArrayLike, rng: np.random.Generator) -> Self:
+        """Return an independent batch in which what a seat cannot see is dealt anew.
+
+        seats: (B,), or one seat for all games; it has the same view there, and the same mask where
+        it is to move. Hands, boneyard and the seed of later deals come from `rng` and from what the
+        seat may know alone: hand sizes and proofs of what hands lack. Each deal that agrees with
+        them is equally likely (how: `dominoenv.determinize`). An episode that is over stays as it
+        is. No recorder is attached to the new batch. Raises DominoError for seats or a generator
+        that cannot be, PositionError if a position's `lacks` allows no deal.
+        """
+        wanted = np.broadcast_to(np.asarray(seats), self._all.shape)
+        viewers = self._indices("seats", wanted, self.rules.players)
+        recorder, self._recorder = self._recorder, None
+        try:
+            other = self.copy()
+        finally:
+            self._recorder = recorder
+        redeal(self.rules, other.states, viewers, rng)
+        other.refresh()
+        return other
+
     # -------------------------------------------------------------------------------------- checks
 
     def _games(self, games: ArrayLike | None, distinct: bool = True) -> NDArray[np.int64]:
         if games is None:
             return self._all
         index = self._indices("games", games, self.num_games, None)
-        if distinct and len(np.unique(index)) != len(index):
-            raise DominoError("games names a game twice")
+        if distinct:
+            places = np.arange(len(index))
+            self._places[index] = places
+            if not np.array_equal(self._places[index], places):
+                raise DominoError("games names a game twice")
         return index
 
     def _indices(
         self, name: str, values: ArrayLike, limit: int, size: int | None = -1
     ) -> NDArray[np.int64]:
         """Return whole numbers 0 ... limit-1 as an array of `size` (None: any; -1: B)."""
-        array = np.asarray(values)
+        array = as_array(name, values)
         if array.size == 0:
             array = array.astype(np.int64)
         wanted = self.num_games if size == -1 else size
@@ -369,6 +448,32 @@ def as_rules(rules: Rules | Mapping[str, Any] | str) -> Rules:
     return make_rules(options.pop("game"), options)
 
 
+def as_array(name: str, values: object, error: type[DominoError] = DominoError) -> NDArray[Any]:
+    """Return values as an array, or raise an error where they cannot be one (ragged lists)."""
+    try:
+        return np.asarray(values)
+    except (TypeError, ValueError, OverflowError) as reason:
+        raise error(f"{name}: {reason}") from None
+
+
+def checked_index(name: str, value: object, limit: int) -> int:
+    """Return a whole number 0 ... limit-1, or raise DominoError."""
+    try:
+        number = operator.index(value)  # type: ignore[arg-type]
+    except TypeError:
+        number = -1
+    if not 0 <= number < limit:
+        raise DominoError(f"{name}={value!r} must be a whole number in 0 ... {limit - 1}")
+    return number
+
+
+def flag(name: str, value: object) -> bool:
+    """Return True or False, or raise DominoError for what is neither."""
+    if not isinstance(value, bool | np.bool_):
+        raise DominoError(f"{name}={value!r} must be true or false")
+    return bool(value)
+
+
 def positive(name: str, value: object) -> int:
     """Return a whole number of at least 1, or raise DominoError."""
     try:
@@ -381,11 +486,11 @@ def positive(name: str, value: object) -> int:
 
 
 def finite(name: str, value: object) -> float:
-    """Return a finite number as a float, or raise DominoError."""
+    """Return a number as a float, or raise DominoError; float32 must hold what it is paid for."""
     try:
-        number = float(value)  # type: ignore[arg-type]
-    except (TypeError, ValueError):
+        number = math.nan if isinstance(value, str | bytes) else float(value)  # type: ignore[arg-type]
+    except (TypeError, ValueError, OverflowError):
         number = math.nan
-    if not math.isfinite(number):
+    if not abs(number) <= MOST_REWARD:
         raise DominoError(f"{name}={value!r} must be a finite number")
     return number

@@ -1,6 +1,8 @@
 """Sets of tiles as rows of 64-bit words, and the two instructions that make them fast.
 
-Tile t is bit t % 64 of word t // 64. All functions are unchecked: the caller keeps tiles in range.
+Tile t is bit t & 63 of word t >> 6. Kernels take words, not rows: handing a part of an array to a
+function costs more than what is done to it here. All functions are unchecked: the caller keeps
+tiles in range.
 """
 
 from __future__ import annotations
@@ -13,7 +15,6 @@ from numba import types
 from numba.extending import intrinsic
 
 from dominoenv._jit import DISABLED, jit
-from dominoenv.tiles import WORDS
 
 ONE = np.uint64(1)
 ZERO = np.uint64(0)
@@ -50,28 +51,51 @@ else:
         return types.int64(types.uint64), generate
 
 
-@jit
-def contains(tiles: Any, tile: int) -> bool:
-    """Return whether a tile is in the set."""
-    return bool((tiles[tile >> 6] >> np.uint64(tile & 63)) & ONE)
+EACH_BYTE = np.uint64(0x0101010101010101)
+OWN_BIT = np.uint64(0x8040201008040201)  # bit i of byte i
+BELOW_TOP = np.uint64(0x7F7F7F7F7F7F7F7F)
+BYTE, SEVEN, EIGHT = np.uint64(0xFF), np.uint64(7), np.uint64(8)
+
+if DISABLED:
+
+    def store_8_bytes(row: Any, at: int, word: Any) -> None:
+        """Write a word into row[at], row[at + 1] ... row[at + 7], its lowest byte first."""
+        for i in range(8):
+            row[at + i] = (int(word) >> (8 * i)) & 255
+
+else:
+
+    @intrinsic  # type: ignore[untyped-decorator]
+    def store_8_bytes(_context: Any, row: Any, at: Any, word: Any) -> Any:
+        """Write a word into row[at], row[at + 1] ... row[at + 7], its lowest byte first."""
+
+        def generate(context: Any, builder: Any, signature: Any, args: Any) -> Any:
+            data = context.make_array(signature.args[0])(context, builder, args[0]).data
+            place = builder.gep(data, [args[1]])
+            builder.store(args[2], builder.bitcast(place, args[2].type.as_pointer()), align=1)
+            return context.get_dummy_value()
+
+        return types.void(row, types.int64, types.uint64), generate
 
 
 @jit
-def add(tiles: Any, tile: int) -> None:
-    """Put a tile into the set."""
-    tiles[tile >> 6] |= ONE << np.uint64(tile & 63)
+def spread(byte: Any) -> Any:
+    """Return the eight bits of a byte as the bytes 0 or 1 of a word."""
+    return (((byte * EACH_BYTE & OWN_BIT) + BELOW_TOP) >> SEVEN) & EACH_BYTE
 
 
 @jit
-def remove(tiles: Any, tile: int) -> None:
-    """Take a tile out of the set."""
-    tiles[tile >> 6] &= ~(ONE << np.uint64(tile & 63))
+def write_word(row: Any, at: int, word: Any, size: int) -> None:
+    """Write the first `size` bits of a word as bytes 0 or 1 from row[at] on, eight at a time.
+
+    Up to seven bytes behind the last one are cleared as well: write a row from left to right.
+    """
+    for start in range(0, size, 8):
+        store_8_bytes(row, at + start, spread(word & BYTE))
+        word >>= EIGHT
 
 
 @jit
-def count(tiles: Any) -> int:
-    """Return the number of tiles in the set."""
-    total = 0
-    for w in range(WORDS):
-        total += count_ones(tiles[w])
-    return total
+def bit(tile: int) -> Any:
+    """Return a tile as a bit of word tile >> 6."""
+    return ONE << np.uint64(tile & 63)

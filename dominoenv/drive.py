@@ -54,9 +54,8 @@ def begin_episode(g: Any, r: Any, s: Any, round_index: int) -> None:
     g["round"] = 0
     if not s["whole_match"]:
         if round_index == DRAWN_ROUND:
-            stream = np.empty(1, np.uint64)
-            stream[0] = open_stream(g["seed"], g["match"], EPISODE)
-            round_index = below(stream, r["num_rounds"])
+            g["stream"] = open_stream(g["seed"], g["match"], EPISODE)
+            round_index = below(g, r["num_rounds"])
         g["round"] = round_index
     deal(g, r)
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from copy import deepcopy
+from functools import lru_cache
 from typing import Any, Self
 
 import numpy as np
@@ -11,7 +12,8 @@ from numpy.typing import NDArray
 
 from dominoenv import drive
 from dominoenv._jit import announce_compilation
-from dominoenv.batch import checked_seed
+from dominoenv.batch import MOST_MATCHES, checked_index, checked_seed
+from dominoenv.determinize import redeal
 from dominoenv.errors import (
     DominoError,
     GameOverError,
@@ -34,6 +36,26 @@ from dominoenv.round import PLAYING
 from dominoenv.rules import Rules, make_rules, whole_number
 
 _GAMES = np.zeros(1, np.int64)  # the index of the one game
+
+
+class MoveTexts:
+    """All moves of some rules as text, once: both ways between texts and action ids."""
+
+    def __init__(self, rules: Rules) -> None:
+        observe, seats = kind_of(rules).observe, range(rules.players)
+        actions = range(observe.num_actions(rules))
+        self.texts: list[list[str]] = [
+            [observe.action_text(rules, seat, a) for a in actions] for seat in seats
+        ]
+        self.actions: list[dict[str, int]] = [
+            {text: action for action, text in enumerate(own)} for own in self.texts
+        ]
+
+
+@lru_cache(maxsize=32)
+def move_texts(rules: Rules) -> MoveTexts:
+    """Return the moves of some rules; made at the first call."""
+    return MoveTexts(rules)
 
 
 class Game:
@@ -62,7 +84,8 @@ class Game:
         self.rules = make_rules(game, rules, **options)
         self._set_up(np.zeros(1, kind_of(self.rules).state))
         self.seed: int | None = checked_seed(seed)
-        self._states["seed"], self._states["match"] = self.seed, checked_seed(match)
+        self._states["seed"] = self.seed
+        self._states["match"] = checked_index("match", match, MOST_MATCHES)
         self._states["round"] = whole_number("round", round, 0, len(self.rules.rounds) - 1)
         drive.deal_games(self._states, self.rules.record)
         self._refresh()
@@ -102,11 +125,15 @@ class Game:
 
     def legal_moves(self) -> list[str]:
         """Return the moves that the seat to move may make, sorted; none when the round is over."""
-        return sorted(self._legal())
+        texts = move_texts(self.rules).texts[self.to_move]
+        return sorted(texts[action] for action in self._masks[0].nonzero()[0])
 
-    def _legal(self) -> dict[str, int]:
-        text, seat = kind_of(self.rules).observe.action_text, self.to_move
-        return {text(self.rules, seat, action): action for action in self._masks[0].nonzero()[0]}
+    def move_text(self, action: int) -> str:
+        """Return an action id of the seat to move as text; IllegalActionError if it is none."""
+        texts = move_texts(self.rules).texts[self.to_move]
+        if not isinstance(action, int | np.integer) or not 0 <= action < len(texts):
+            raise IllegalActionError(f"action {action!r}: actions are 0 ... {len(texts) - 1}")
+        return texts[action]
 
     def push(self, move: str) -> None:
         """Make a move.
@@ -118,13 +145,13 @@ class Game:
             raise GameOverError(
                 "the match is over" if self.over else "the round is over; call next_round()"
             )
-        legal = self._legal()
-        text = move if isinstance(move, str) and move in legal else self._high_first(move)
-        action = legal.get(text)
-        if action is None:
+        actions = move_texts(self.rules).actions[self.to_move]
+        text = move if isinstance(move, str) and move in actions else self._high_first(move)
+        action = actions.get(text)
+        if action is None or not self._masks[0, action]:
             raise IllegalActionError(
                 f"move {move!r} of seat {self.to_move} is illegal; legal are "
-                f"{', '.join(sorted(legal))}"
+                f"{', '.join(self.legal_moves())}"
             )
         self._action[0] = action
         drive.step_games(
@@ -212,9 +239,7 @@ class Game:
         """The moves of this round so far, as text; of a position's round, those since."""
         return self._moves.copy()
 
-    def record(
-        self, players: Sequence[str] | None = None, *, episode: str = MATCH
-    ) -> Record:
+    def record(self, players: Sequence[str] | None = None, *, episode: str = MATCH) -> Record:
         """Return the record of the match's finished rounds (`docs/formats.md`).
 
         It has a result once the match is over. players: a name for each seat. episode: "round"
@@ -232,7 +257,9 @@ class Game:
         """Return this round, which is over."""
         seed = int(self._states["seed"][0]) if self._is_dealt else None
         match, index = int(self._states["match"][0]), self.round
-        return PlayedRound(seed, match, index, tuple(self._moves), tuple(self._per_seat("penalties")))
+        return PlayedRound(
+            seed, match, index, tuple(self._moves), tuple(self._per_seat("penalties"))
+        )
 
     @property
     def state(self) -> NDArray[np.void]:
@@ -246,3 +273,21 @@ class Game:
     def copy(self) -> Self:
         """Return an independent game that goes on identically."""
         return deepcopy(self)
+
+    def redeal_hidden(self, seat: int, rng: np.random.Generator) -> Self:
+        """Return an independent game in which what a seat cannot see is dealt anew.
+
+        It agrees with all that the seat may observe, so its legal moves are the same when the seat
+        is to move. Hands, boneyard and the seed of later rounds come from `rng` and from what the
+        seat may know alone: hand sizes and proofs of what hands lack. Each deal that agrees with
+        them is equally likely (how: `dominoenv.determinize`). A round that is over stays as it is.
+        The new game makes no record: its round was not dealt from a seed. Raises DominoError for a
+        seat or a generator that cannot be, PositionError if a position's `lacks` allows no deal.
+        """
+        viewer = np.array([whole_number("seat", seat, 0, self.rules.players - 1)])
+        game = self.copy()
+        redeal(self.rules, game._states, viewer, rng)
+        game.seed = int(game._states["seed"][0])
+        game._played, game._is_dealt = (), False  # finished rounds tell the seed
+        game._refresh()
+        return game

@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from dominoenv.errors import UnknownNameError, nearest
+from dominoenv.errors import DominoError, UnknownNameError, nearest
 
 
 @dataclass(frozen=True)
@@ -75,20 +75,33 @@ class Layout:
     def __getitem__(self, name: str) -> slice:
         """Return where a part lies. Raises UnknownNameError for a part that does not exist."""
         for part in self.parts:
-            if part.name == name:
+            if isinstance(name, str) and part.name == name:
                 return part.slice
         known = [part.name for part in self.parts]
         raise UnknownNameError(f"part {name!r} of the observation: {nearest(name, known)}")
 
     def scaled(self, rows: NDArray[np.uint8]) -> NDArray[np.float32]:
-        """Return raw rows (..., L) as float32 in [0, 1]."""
+        """Return raw rows (..., L) as float32 in [0, 1]. Raises DominoError for other arrays."""
+        if self._checked(rows).dtype != np.uint8:
+            raise DominoError(f"raw observations are uint8, not {rows.dtype}")
         return np.multiply(rows, self.scale, dtype=np.float32)
 
     def raw(self, rows: NDArray[Any]) -> NDArray[np.uint8]:
-        """Return rows (..., L) as raw uint8, whichever of the two forms they come in."""
-        if rows.dtype == np.uint8:
+        """Return rows (..., L) as raw uint8, whichever of the two forms they come in.
+
+        Raises DominoError for rows of another length, or scaled values outside of [0, 1].
+        """
+        if self._checked(rows).dtype == np.uint8:
             return rows
+        if rows.dtype.kind != "f" or not (rows.min(initial=0) >= 0 and rows.max(initial=1) <= 1):
+            raise DominoError("observations are uint8, or scaled: floats in [0, 1]")
         return np.rint(rows * self.high).astype(np.uint8)
+
+    def _checked(self, rows: NDArray[Any]) -> NDArray[Any]:
+        if not isinstance(rows, np.ndarray) or rows.shape[-1:] != (self.size,):
+            what = f"of shape {rows.shape}" if isinstance(rows, np.ndarray) else repr(rows)[:60]
+            raise DominoError(f"observations must be an array (..., {self.size}), not {what}")
+        return rows
 
     def table(self) -> str:
         """Return the layout as a Markdown table."""

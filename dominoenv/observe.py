@@ -9,9 +9,13 @@ from __future__ import annotations
 
 from typing import Any
 
+import numpy as np
+
 from dominoenv._jit import jit
-from dominoenv.round import NOT_DRAWN, write_pips, write_tiles
+from dominoenv.bits import write_word
+from dominoenv.round import NOT_DRAWN, clockwise
 from dominoenv.rules import Rules
+from dominoenv.tiles import WORDS
 
 MOST_BEHIND = 255  # points behind the leader that a row can tell
 
@@ -28,27 +32,34 @@ def tile_sections(rules: Rules) -> list[tuple[str, int, int, str]]:
 @jit
 def write_tile_sets(g: Any, r: Any, seat: int, row: Any) -> int:
     """Write the viewer's hand and the table; return where the next part begins."""
-    write_tiles(row, 0, g["hands"][seat])
-    write_tiles(row, int(r["tiles"]), g["table"])
-    return int(2 * r["tiles"])
+    size = int(r["tiles"])
+    for w in range(WORDS):
+        left = min(size - 64 * w, 64)
+        if left > 0:
+            write_word(row, 64 * w, g["hands"][seat, w], left)
+    for w in range(WORDS):
+        left = min(size - 64 * w, 64)
+        if left > 0:
+            write_word(row, size + 64 * w, g["table"][w], left)
+    return 2 * size
 
 
 def shared_sections(rules: Rules) -> list[tuple[str, int, int, str]]:
     """Lay out what `write_shared` writes."""
     players, pips, size = rules.players, rules.max_pip + 1, rules.tiles.size
     return [
-        ("to_move", players, 1, "one-hot: whose turn it is, the viewer first, then clockwise"),
-        ("drew", 1, 1, "the seat to move has drawn and may not draw again"),
-        ("passes", 1, players, "passes in a row that ended with an empty boneyard"),
-        ("hand_sizes", players, size, "tiles in each hand, the viewer's first"),
-        ("boneyard", 1, size, "tiles left in the boneyard"),
         (
             "lacks",
             (players - 1) * pips,
             1,
             "for each other seat, clockwise, and each pip: the seat provably holds no such tile",
         ),
+        ("to_move", players, 1, "one-hot: whose turn it is, the viewer first, then clockwise"),
+        ("drew", 1, 1, "the seat to move has drawn and may not draw again"),
+        ("passes", 1, 2 * players, "passes in a row that ended with an empty boneyard"),
+        ("boneyard", 1, size, "tiles left in the boneyard"),
         ("round", 1, max(len(rules.rounds) - 1, 1), "rounds of the match already played"),
+        ("hand_sizes", players, size, "tiles in each hand, the viewer's first"),
         (
             "behind",
             players,
@@ -60,24 +71,23 @@ def shared_sections(rules: Rules) -> list[tuple[str, int, int, str]]:
 
 @jit
 def write_shared(g: Any, r: Any, seat: int, row: Any, at: int) -> int:
-    """Write turn, hand sizes, boneyard, proofs, round and scores; return where the row ends."""
+    """Write proofs, turn, boneyard, round, hand sizes and scores; return where the row ends."""
     players, pips = int(r["players"]), int(r["pips"])
-    row[at + (int(g["to_move"]) + players - seat) % players] = 1
+    for i in range(1, players):
+        write_word(row, at, np.uint64(g["lacks"][clockwise(r, seat, i)]), pips)
+        at += pips
+    row[at + clockwise(r, int(g["to_move"]), players - seat)] = 1
     at += players
     row[at] = g["drew"] != NOT_DRAWN
     row[at + 1] = g["passes"]
-    at += 2
+    row[at + 2] = g["boneyard_size"]
+    row[at + 3] = g["round"]
+    at += 4
     least = g["scores"][0]
     for other in range(1, players):
         least = min(least, g["scores"][other])
-    lacks_at = at + players + 1
-    behind_at = lacks_at + (players - 1) * pips + 1
     for i in range(players):
-        other = (seat + i) % players
+        other = clockwise(r, seat, i)
         row[at + i] = g["hand_sizes"][other]
-        row[behind_at + i] = min(g["scores"][other] - least, MOST_BEHIND)
-        if i > 0:
-            write_pips(row, lacks_at + (i - 1) * pips, int(g["lacks"][other]))
-    row[at + players] = g["boneyard_size"]
-    row[behind_at - 1] = g["round"]
-    return behind_at + players
+        row[at + players + i] = min(g["scores"][other] - least, MOST_BEHIND)
+    return at + 2 * players

@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dominoenv._jit import kernel
-from dominoenv.errors import RulesError, UnknownNameError, nearest
+from dominoenv.errors import DominoError, RulesError, UnknownNameError, nearest
 from dominoenv.games import kind_of
 from dominoenv.layout import Layout
 from dominoenv.rules import Rules
@@ -65,14 +65,18 @@ def policy_names() -> list[str]:
 def make_policy(name: str, rules: Rules, seed: int = 0, **parameters: Any) -> Policy:
     """Make a policy by name.
 
-    Raises UnknownNameError for a name that nobody registered, and RulesError for parameters that
-    the policy does not have.
+    Raises UnknownNameError for a name that nobody registered, and RulesError for rules that are
+    none, a seed below 0, and parameters that the policy does not have or cannot take.
     """
-    if name not in _POLICIES:
+    if not isinstance(name, str) or name not in _POLICIES:
         raise UnknownNameError(f"policy {name!r}: {nearest(name, policy_names())}")
+    if not isinstance(rules, Rules):
+        raise RulesError(f"policy {name!r} needs a rules object, not {type(rules).__name__}")
     try:
         return _POLICIES[name](rules, seed=seed, **parameters)
-    except TypeError as error:
+    except DominoError:
+        raise
+    except (TypeError, ValueError) as error:
         raise RulesError(f"policy {name!r}: {error}") from error
 
 
@@ -88,12 +92,17 @@ def tile_weights(rules: Rules) -> NDArray[np.int32]:
 
 
 @kernel
-def _pick_uniform(masks: Any, draws: Any, actions: Any) -> None:
-    """Pick the legal action at the place floor(draw * number) of each row."""
+def _pick_uniform(masks: Any, draws: Any, actions: Any) -> int:
+    """Pick the legal action at the place floor(draw * number) of each row.
+
+    Returns -1, or the first row that has none.
+    """
     for i in range(masks.shape[0]):
         number = 0
         for action in range(masks.shape[1]):
             number += 1 if masks[i, action] else 0
+        if number == 0:
+            return i
         place = min(int(draws[i] * number), number - 1)  # a product may round up
         for action in range(masks.shape[1]):
             if masks[i, action]:
@@ -101,11 +110,15 @@ def _pick_uniform(masks: Any, draws: Any, actions: Any) -> None:
                     actions[i] = action
                     break
                 place -= 1
+    return -1
 
 
 @kernel
-def _pick_heaviest(masks: Any, weights: Any, draws: Any, actions: Any) -> None:
-    """Pick the legal action of most weight in each row; equals by floor(draw * number)."""
+def _pick_heaviest(masks: Any, weights: Any, draws: Any, actions: Any) -> int:
+    """Pick the legal action of most weight in each row; equals by floor(draw * number).
+
+    Returns -1, or the first row that has none.
+    """
     for i in range(masks.shape[0]):
         best, number = 0, 0
         for action in range(masks.shape[1]):
@@ -114,6 +127,8 @@ def _pick_heaviest(masks: Any, weights: Any, draws: Any, actions: Any) -> None:
                     best, number = weights[action], 1
                 elif weights[action] == best:
                     number += 1
+        if number == 0:
+            return i
         place = min(int(draws[i] * number), number - 1)  # a product may round up
         for action in range(masks.shape[1]):
             if masks[i, action] and weights[action] == best:
@@ -121,11 +136,23 @@ def _pick_heaviest(masks: Any, weights: Any, draws: Any, actions: Any) -> None:
                     actions[i] = action
                     break
                 place -= 1
+    return -1
 
 
-def _as_int8(masks: Masks) -> NDArray[np.int8]:
-    """Return masks in the one form that the kernels are compiled for."""
+def _as_int8(masks: Masks, num_actions: int) -> NDArray[np.int8]:
+    """Return masks in the one form that the kernels are compiled for, or raise DominoError."""
+    shape = getattr(masks, "shape", None)
+    is_mask = shape is not None and len(shape) == 2 and masks.dtype.kind in "bui"
+    if not is_mask or shape[1] != num_actions:  # type: ignore[index]
+        what = type(masks).__name__ if shape is None else f"array of {masks.dtype}, shape {shape}"
+        raise DominoError(f"masks must be whole numbers of shape (n, {num_actions}), not a {what}")
     return np.ascontiguousarray(masks, np.int8)
+
+
+def _refuse_empty(row: int) -> None:
+    """Raise DominoError for a row in which nothing is legal; -1: there is none."""
+    if row >= 0:
+        raise DominoError(f"masks: row {row} allows nothing; whoever is asked must have a choice")
 
 
 @register_policy("random")
@@ -134,8 +161,9 @@ class RandomPolicy(Policy):
 
     def act(self, observations: Observations, masks: Masks) -> Actions:
         """Return one legal action for each of n decisions."""
+        masks = _as_int8(masks, self.num_actions)
         actions = np.zeros(len(masks), np.int64)
-        _pick_uniform(_as_int8(masks), self.rng.random(len(masks)), actions)
+        _refuse_empty(_pick_uniform(masks, self.rng.random(len(masks)), actions))
         return actions
 
 
@@ -151,7 +179,8 @@ class HeaviestPolicy(Policy):
 
     def act(self, observations: Observations, masks: Masks) -> Actions:
         """Return one legal action for each of n decisions."""
+        masks = _as_int8(masks, self.num_actions)
         actions = np.zeros(len(masks), np.int64)
         draws = self.rng.random(len(masks))
-        _pick_heaviest(_as_int8(masks), self._weights, draws, actions)
+        _refuse_empty(_pick_heaviest(masks, self._weights, draws, actions))
         return actions

@@ -293,18 +293,27 @@ def _read_shared(reader: _Reader, g: Any) -> None:
     g["boneyard"][: len(boneyard)] = boneyard[::-1]
     g["boneyard_size"] = len(boneyard)
     g["drew"] = DRAWN if reader.flag("drew") else NOT_DRAWN
-    g["passes"] = reader.number("passes", 0, players, 0)
+    g["passes"] = reader.number("passes", 0, 2 * players, 0)
+    if g["passes"] and boneyard:
+        raise PositionError(f"passes={g['passes']}, but passes count once the boneyard is empty")
     g["round"] = reader.number("round", 0, len(reader.rules.rounds) - 1, 0)
     g["scores"][:players] = reader.numbers("scores", -(10**6), 10**6, 0)
     lacks = reader.sequence("lacks", players, [[]] * players)
     for seat, pips in enumerate(lacks):
         if not isinstance(pips, list | tuple):
             raise PositionError(f"lacks[{seat}]={pips!r} must be a list of pips")
-        where = f"lacks[{seat}]"
-        g["lacks"][seat] = sum(
-            1 << pip
-            for pip in {reader.checked(where, pip, 0, reader.rules.max_pip) for pip in pips}
-        )
+        lacking = {reader.checked(f"lacks[{seat}]", p, 0, reader.rules.max_pip) for p in pips}
+        g["lacks"][seat] = sum(1 << pip for pip in lacking)
+        if not (g["drew"] and seat == g["to_move"]):  # a tile just drawn may have any pip
+            _check_lacks(reader.rules, tiles_of(g["hands"][seat]), seat, lacking)
+
+
+def _check_lacks(rules: Rules, hand: list[int], seat: int, lacking: set[int]) -> None:
+    for tile in hand:
+        if not lacking.isdisjoint((int(rules.tiles.low[tile]), int(rules.tiles.high[tile]))):
+            raise PositionError(
+                f"lacks[{seat}]={sorted(lacking)}, but {rules.tiles.text(tile)} is in the hand"
+            )
 
 
 def _lay_middle(reader: _Reader, g: Any, key: str) -> int:
@@ -328,6 +337,8 @@ def _read_trains(reader: _Reader, g: Any) -> None:
     g["owes_play"] = reader.flag("owes_play")
     for entry in reader.sequence("pending", default=[]):
         _read_pending(reader, g, entry)
+    if g["owes_play"] and not g["num_pending"]:
+        raise PositionError("owes_play is true, but no double is pending that would owe it")
     g["doubles"] = _doubles_this_turn(reader.rules, g, reader.number("to_move", 0, players - 1))
 
 
@@ -359,7 +370,8 @@ def _read_train(reader: _Reader, g: Any, train: int, texts: Any, where: str) -> 
 
 def _read_pending(reader: _Reader, g: Any, entry: Any) -> None:
     players = reader.rules.players
-    train = players if entry == MEXICAN else reader.checked("pending", entry, 0, players - 1)
+    is_mexican = isinstance(entry, str) and entry == MEXICAN
+    train = players if is_mexican else reader.checked("pending", entry, 0, players - 1)
     mine = (g["onto"] == train) & (np.arange(len(g["onto"])) < g["num_played"])
     last = g["played"][mine][-1:]
     tiles = reader.rules.tiles

@@ -18,7 +18,7 @@ import numpy as np
 from dominoenv import drive
 from dominoenv.errors import DominoError, RecordError
 from dominoenv.games import kind_of
-from dominoenv.positions import position_of
+from dominoenv.positions import tiles_of
 from dominoenv.rules import SEED, Rules, make_rules
 
 FORMAT = 1  # rises when a reader of the form before would misread a file
@@ -73,10 +73,13 @@ class Record:
         return sum(len(one["moves"]) for one in self.rounds)
 
     def lines(self) -> Iterator[str]:
-        """Yield the record's lines, JSON without line ends."""
+        """Yield the record's lines, JSON without line ends. RecordError if JSON cannot."""
         last = [] if self.result is None else [self.result]
         for line in (self.header, *self.rounds, *last):
-            yield json.dumps(line, ensure_ascii=False, allow_nan=False)
+            try:
+                yield json.dumps(line, ensure_ascii=False, allow_nan=False)
+            except (TypeError, ValueError, RecursionError) as error:
+                raise RecordError(f"a record holds plain JSON values: {error}") from None
 
 
 def write_record(
@@ -88,13 +91,18 @@ def write_record(
     is written, so that memory stays flat. Raises RecordError where the file cannot be written.
     """
     number = 0
+    path = checked_path(path)
     try:
         with open(path, "a" if append else "w", encoding="utf-8", newline="\n") as file:
             for record in [records] if isinstance(records, Record) else records:
+                if not isinstance(record, Record):
+                    raise RecordError(f"{shortened(record)} is no record")
                 file.writelines(f"{line}\n" for line in record.lines())
                 number += 1
     except OSError as error:
-        raise RecordError(f"cannot write {os.fspath(path)!r}: {error.strerror}") from error
+        raise RecordError(f"cannot write {path!r}: {error.strerror}") from error
+    except UnicodeEncodeError as error:
+        raise RecordError(f"a record is Unicode text: {error}") from None
     return number
 
 
@@ -115,7 +123,7 @@ class PlayedRound:
         return self  # frozen: copies of a game share it
 
     def line(self, rules: Rules, scores: Sequence[int]) -> dict[str, Any]:
-        """Return the round's line; scores: (P,) totals after it. Raises RecordError without deal."""
+        """Return the round's line; scores: (P,) totals after it. RecordError if it has no deal."""
         if self.seed is None:
             raise RecordError(
                 f"round {self.index} was begun from a position, which tells no deal to record"
@@ -217,15 +225,15 @@ def dealt_round(rules: Rules, seed: int, match: int, index: int) -> dict[str, An
     states = np.zeros(1, kind_of(rules).state)
     states["seed"], states["match"], states["round"] = seed, match, index
     drive.deal_games(states, rules.record)
-    position = position_of(rules, states[0])
-    middle = MIDDLE[rules.game]
+    g, text, middle = states[0], rules.tiles.text, MIDDLE[rules.game]
+    hands = [tiles_of(g["hands"][seat])[::-1] for seat in range(rules.players)]
     return {
         "type": "round",
         "round": index,
-        middle: position[middle],
-        BEGINNER[rules.game]: int(states["starter"][0]),
-        "hands": position["hands"],
-        "boneyard": position["boneyard"],
+        middle: int(g[middle]),
+        BEGINNER[rules.game]: int(g["starter"]),
+        "hands": [[text(tile) for tile in hand] for hand in hands],
+        "boneyard": [text(tile) for tile in g["boneyard"][: g["boneyard_size"]][::-1]],
     }
 
 
@@ -233,6 +241,16 @@ def result_of(scores: Sequence[int]) -> dict[str, Any]:
     """Return the last line of a record: the totals, and who has the lowest."""
     winners = [seat for seat, score in enumerate(scores) if score == min(scores)]
     return {"type": "result", "scores": list(scores), "winners": winners}
+
+
+def checked_path(path: object) -> str:
+    """Return a path as text, or raise RecordError for what is no path."""
+    if not isinstance(path, str | os.PathLike):
+        raise RecordError(f"{shortened(path)} is no path of a file")
+    name = os.fspath(path)
+    if not isinstance(name, str) or "\0" in name:
+        raise RecordError(f"{shortened(name)} is no path of a file")
+    return name
 
 
 def shortened(value: object, length: int = 60) -> str:

@@ -10,11 +10,10 @@ from typing import Any
 
 import numpy as np
 
-from dominoenv import bits
 from dominoenv._jit import jit
-from dominoenv.bits import ONE
+from dominoenv.bits import ONE, bit, lowest
 from dominoenv.rules import MAX_SEATS
-from dominoenv.streams import shuffle
+from dominoenv.streams import below, open_stream
 from dominoenv.tiles import MAX_TILES, WORDS
 
 SEATS = MAX_SEATS
@@ -24,6 +23,7 @@ NOT_DRAWN, DRAWN, DRAW_SPENT = range(3)  # g["drew"]; spent: the tile drawn this
 
 ROUND_STATE: list[Any] = [
     ("seed", np.uint64),
+    ("stream", np.uint64),  # where the random stream of the deal stands
     ("match", np.int64),
     ("round", np.int32),  # index into the rules' rounds
     ("starter", np.int32),  # Mexican Train: the round's starter; Chicken Foot: who led
@@ -59,15 +59,28 @@ def clear_round(g: Any) -> None:
 
 
 @jit
-def pile_up(g: Any, r: Any, stream: Any, set_aside: int) -> None:
-    """Shuffle all tiles but `set_aside` (-1: all) into the boneyard."""
+def pile_up(g: Any, r: Any, set_aside: int) -> None:
+    """Shuffle all tiles but `set_aside` (-1: all) into the boneyard, by the round's own stream."""
+    g["stream"] = open_stream(g["seed"], g["match"], g["round"])
     size = 0
     for tile in range(r["tiles"] - 1, -1, -1):
         if tile != set_aside:
             g["boneyard"][size] = tile
             size += 1
     g["boneyard_size"] = size
-    shuffle(stream, g["boneyard"], size)
+    shuffle_boneyard(g)
+
+
+@jit
+def shuffle_boneyard(g: Any) -> None:
+    """Shuffle the list that lies in the boneyard, its first element on top: at the end."""
+    size = int(g["boneyard_size"])
+    for i in range(size - 1, 0, -1):
+        j = below(g, i + 1)
+        a, b = size - 1 - i, size - 1 - j
+        tile = g["boneyard"][a]
+        g["boneyard"][a] = g["boneyard"][b]
+        g["boneyard"][b] = tile
 
 
 @jit
@@ -76,7 +89,7 @@ def draw_tile(g: Any, seat: int) -> int:
     size = g["boneyard_size"] - 1
     g["boneyard_size"] = size
     tile = int(g["boneyard"][size])
-    bits.add(g["hands"][seat], tile)
+    g["hands"][seat, tile >> 6] |= bit(tile)
     g["hand_sizes"][seat] += 1
     return tile
 
@@ -92,15 +105,40 @@ def deal_hands(g: Any, r: Any) -> None:
 @jit
 def lay_tile(g: Any, seat: int, tile: int) -> None:
     """Move a tile from a hand onto the table."""
-    bits.remove(g["hands"][seat], tile)
+    g["hands"][seat, tile >> 6] &= ~bit(tile)
     g["hand_sizes"][seat] -= 1
-    bits.add(g["table"], tile)
+    put_on_table(g, tile)
+
+
+@jit
+def put_on_table(g: Any, tile: int) -> None:
+    """Add a tile to the set of those on the table."""
+    g["table"][tile >> 6] |= bit(tile)
+
+
+@jit
+def holds(g: Any, seat: int, tile: int) -> bool:
+    """Return whether a tile is in a hand."""
+    return bool(g["hands"][seat, tile >> 6] & bit(tile))
+
+
+@jit
+def is_on_table(g: Any, tile: int) -> bool:
+    """Return whether a tile lies on the table."""
+    return bool(g["table"][tile >> 6] & bit(tile))
 
 
 @jit
 def next_seat(g: Any, r: Any, seat: int) -> int:
     """Return the seat clockwise of a seat."""
     return seat + 1 if seat + 1 < r["players"] else 0
+
+
+@jit
+def clockwise(r: Any, seat: int, steps: int) -> int:
+    """Return the seat so many steps, at most P, clockwise of a seat."""
+    there = seat + steps
+    return there if there < r["players"] else there - int(r["players"])
 
 
 @jit
@@ -165,7 +203,7 @@ def hand_cost(g: Any, r: Any, seat: int) -> int:
     for w in range(WORDS):
         word = g["hands"][seat, w]
         while word:
-            total += int(r["cost"][w * 64 + bits.lowest(word)])
+            total += int(r["cost"][w * 64 + lowest(word)])
             word &= word - ONE
     return total
 
@@ -178,23 +216,3 @@ def end_round(g: Any, r: Any, ending: int) -> None:
         cost = hand_cost(g, r, seat)
         g["penalties"][seat] = cost
         g["scores"][seat] += cost
-
-
-@jit
-def write_tiles(row: Any, at: int, tiles: Any) -> None:
-    """Set row[at + tile] for every tile of a set; the row is clear before."""
-    for w in range(WORDS):
-        word = tiles[w]
-        while word:
-            row[at + w * 64 + bits.lowest(word)] = 1
-            word &= word - ONE
-
-
-@jit
-def write_pips(row: Any, at: int, pips: int) -> None:
-    """Set row[at + pip] for every pip of a bit mask; the row is clear before."""
-    pip = 0
-    while pips:
-        row[at + pip] = pips & 1
-        pips >>= 1
-        pip += 1

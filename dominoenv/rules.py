@@ -129,9 +129,11 @@ class Rules:
         )
 
     def _checked_hand_size(self) -> int:
-        if self.hand_size is None or self.hand_size == 0:
+        if self.hand_size is None:
             return self._usual_hand_size()
-        hand_size = whole_number("hand_size", self.hand_size, 1, MAX_TILES)
+        hand_size = whole_number("hand_size", self.hand_size, 0, MAX_TILES)
+        if hand_size == 0:
+            return self._usual_hand_size()
         self._check_dealable(hand_size)
         return hand_size
 
@@ -161,7 +163,7 @@ class Rules:
         raise NotImplementedError
 
     @classmethod
-    def preset(cls, name: str, **options: Any) -> Self:
+    def preset(cls, name: str, /, **options: Any) -> Self:
         """Make the rules of a preset, with options that differ.
 
         Raises UnknownNameError for a preset that does not exist and RulesError for an option that
@@ -183,6 +185,9 @@ class Rules:
         if not isinstance(rules, Mapping):
             raise RulesError(f"rules={rules!r} must be a preset's name or options by name")
         options = dict(rules)
+        for key in options:
+            if not isinstance(key, str):
+                raise RulesError(f"option {key!r} of {cls.game} must be a name")
         name = options.pop("preset", next(iter(cls.presets)))
         return cls.preset(name, **options)
 
@@ -353,7 +358,7 @@ class MexicanTrainRules(Rules):
                 raise RulesError(f"{name}={value!r} must be true or false")
             self._set(name, bool(value))
         super().__post_init__()
-        if self.first_starter != SEED:
+        if not (isinstance(self.first_starter, str) and self.first_starter == SEED):
             if isinstance(self.first_starter, str):
                 raise RulesError(f"first_starter={self.first_starter!r} must be a seat or 'seed'")
             last = self.players - 1
@@ -469,5 +474,7 @@ def make_rules(
     if isinstance(rules, str):
         options = {"preset": rules, **options}
     elif rules is not None:
-        options = {**rules, **options}
+        if not isinstance(rules, Mapping):
+            raise RulesError(f"rules={rules!r} must be a rules object, a preset or options by name")
+        return kind.from_dict({**rules, **options})
     return kind.from_dict(options)

@@ -1,8 +1,8 @@
 """Random streams: every deal depends on (seed, match, round) alone.
 
 A stream is a splitmix64 counter whose start is a hash of three numbers, so that any round of any
-match can be dealt without dealing the ones before it. A stream is one uint64, kept in an array of
-length 1 while it is drawn from.
+match can be dealt without dealing the ones before it. While it is drawn from, it stands in the
+state's record.
 
 Source of the generator: Steele, Lea, Flood, "Fast splittable pseudorandom number generators"
 (2014); of the bounded draw: Lemire, "Fast random integer generation in an interval"
@@ -27,6 +27,7 @@ S27, S30, S31, S32 = np.uint64(27), np.uint64(30), np.uint64(31), np.uint64(32)
 # Topics of a match's streams: a round's number, or one of these.
 STARTER = 1 << 32  # who starts the match's first round
 EPISODE = (1 << 32) + 1  # which round a one-round episode plays
+LINEUP = (1 << 32) + 64  # who plays seat 0 of a training game; the seats' topics follow each other
 
 
 @jit
@@ -45,24 +46,12 @@ def open_stream(seed: Any, match: int, topic: int) -> Any:
 
 
 @jit
-def below(stream: Any, n: int) -> int:
-    """Draw a number from 0 ... n-1, each equally likely, and move the stream on."""
+def below(g: Any, n: int) -> int:
+    """Draw a number from 0 ... n-1, each equally likely, from the stream in g["stream"]."""
     bound = np.uint64(n)
     while True:
-        product = (mix(stream[0]) >> S32) * bound
-        stream[0] += GAMMA
+        product = (mix(g["stream"]) >> S32) * bound
+        g["stream"] += GAMMA
         rest = product & LOW_HALF
         if rest >= bound or rest >= TWO_32 % bound:  # the first test spares most draws a division
             return int(product >> S32)
-
-
-@jit
-def shuffle(stream: Any, items: Any, n: int) -> None:
-    """Shuffle the list that lies in items[n-1], items[n-2] ... items[0], its first element last.
-
-    A pile is kept with its top at the end, so that taking from it is counting down.
-    """
-    for i in range(n - 1, 0, -1):
-        j = below(stream, i + 1)
-        a, b = n - 1 - i, n - 1 - j
-        items[a], items[b] = items[b], items[a]

@@ -7,10 +7,12 @@ Memory holds one match at a time, and a line has a greatest length.
 from __future__ import annotations
 
 import json
-import os
 from collections.abc import Iterable, Iterator
+from dataclasses import fields
+from functools import lru_cache
 from typing import Any, BinaryIO
 
+from dominoenv.batch import MOST_MATCHES
 from dominoenv.errors import DominoError, IllegalActionError, RecordError, nearest
 from dominoenv.game import Game
 from dominoenv.records import (
@@ -25,6 +27,7 @@ from dominoenv.records import (
     PathLike,
     Record,
     checked_names,
+    checked_path,
     dealt_round,
     one_of,
     result_of,
@@ -32,10 +35,11 @@ from dominoenv.records import (
     shortened,
 )
 from dominoenv.rules import RULES, MexicanTrainRules, Rules, make_rules
+from dominoenv.tiles import DominoSet
 
 LONGEST_LINE = 1 << 20  # bytes; the longest round that can be played needs a small part of it
 KINDS = ("match", "round", "result")
-MOST_SEEDS, MOST_MATCHES = 1 << 64, 1 << 62
+MOST_SEEDS = 1 << 64
 
 Line = tuple[str, dict[str, Any]]  # where it stands, and what it holds
 
@@ -47,12 +51,14 @@ def read_records(path: PathLike, *, partial: bool = False) -> Iterator[Record]:
     is read as the iterator moves on. Raises RecordError naming file, line, round and move for
     whatever is wrong, also for a file that cannot be opened or holds no match.
     """
-    name = os.fspath(path)
+    name = checked_path(path)
     yield from _records(_lines(name, partial), name, partial)
 
 
 def verify_record(record: Record, *, partial: bool = False) -> None:
     """Replay a record. Raises RecordError naming line, round and move for whatever is wrong."""
+    if not isinstance(record, Record):
+        raise RecordError(f"{shortened(record)} is no record")
     lines = (
         (f"line {number}", _parsed(text, f"line {number}"))
         for number, text in enumerate(record.lines(), 1)
@@ -71,10 +77,12 @@ def _lines(name: str, partial: bool) -> Iterator[Line]:
             for where, raw in _raw_lines(file, name):
                 try:
                     line = _parsed(_decoded(raw, where), where)
-                except RecordError:
-                    if partial and not raw.endswith(b"\n"):
+                except RecordError as error:
+                    if raw.endswith(b"\n"):
+                        raise
+                    if partial:
                         return  # the last line, cut off as it was written
-                    raise
+                    raise RecordError(f"{error}; the file ends here, truncated perhaps") from None
                 yield where, line
     except OSError as error:
         raise RecordError(f"cannot read {name!r}: {error.strerror}") from error
@@ -138,7 +146,7 @@ def _records(lines: Iterable[Line], name: str, partial: bool) -> Iterator[Record
     for where, line in lines:
         if line["type"] == "match":
             if match is not None:
-                yield match.broken_off(f"{where}: a new match begins", partial)
+                yield match.broken_off(f"{where}: a match too early", partial)
             match, seen = _Match(line, where), seen + 1
         elif match is None:
             raise RecordError(
@@ -210,28 +218,29 @@ class _Match:
             position = _dealt_position(self.rules, line, self.scores if self._is_match else None)
             game = Game.from_position(position)
         except DominoError as error:
-            raise RecordError(f"{where}: {error}") from None
+            raise _placed(error, where) from None
         self._check_whole_set(line, where)
-        self._check_starter(line, where)
+        self._check_beginner(line, where)
         if self.header["seed"] is not None:
-            self._check_seed(line, where)
+            self._check_seed({**line, **_high_first(self.rules, line)}, where)
         return game
 
     def _check_whole_set(self, line: dict[str, Any], where: str) -> None:
-        """Check that every tile lies somewhere; no tile lies in two places, a position says that."""
+        """Check that every tile lies somewhere; that none lies twice, the position has checked."""
         tiles, pip = self.rules.tiles, line[MIDDLE[self.rules.game]]
         lying = {int(tiles.ids[pip, pip])}
         for texts in (*line["hands"], line["boneyard"]):
-            lying.update(map(tiles.parse, texts))
+            lying.update(_tile(tiles, text) for text in texts)
         missing = sorted(set(range(tiles.size)) - lying)
         if missing:
             names = ", ".join(map(tiles.text, missing[:5]))
             more = f" and {len(missing) - 5} more" if len(missing) > 5 else ""
             raise RecordError(f"{where}: {names}{more} lie nowhere; a deal has the whole set")
 
-    def _check_starter(self, line: dict[str, Any], where: str) -> None:
-        """Check that the start goes round clockwise, from the first starter if the rules name it."""
+    def _check_beginner(self, line: dict[str, Any], where: str) -> None:
+        """Check the leader's double; or that the start goes round clockwise from the first one."""
         if not isinstance(self.rules, MexicanTrainRules):
+            _check_lead(self.rules, line, where)
             return
         index, starter, players = line["round"], line["starter"], self.rules.players
         if self.first_starter is None:
@@ -244,9 +253,8 @@ class _Match:
         """Check that the deal is the one that the seed gives."""
         seed, match = self.header["seed"], self.header.get("match", 0)
         dealt = dealt_round(self.rules, seed, match, line["round"])
-        found = {**line, **_high_first(self.rules, line)}
         for key, value in dealt.items():
-            own = found[key]
+            own = line[key]
             if key == "hands":
                 own, value = [sorted(hand) for hand in own], [sorted(hand) for hand in value]
             if own != value:
@@ -272,9 +280,8 @@ class _Match:
         if partial:
             return Record(self.header, self.rounds, None)
         raise RecordError(
-            f"{why}, but the match that began in {self.where.rpartition(', ')[2]} has no result "
-            f"after {len(self.rounds)} of {self._num_rounds} rounds; partial reading takes the "
-            f"complete rounds"
+            f"{why}: the match that begins in {self.where.rpartition(', ')[2]} has no result after "
+            f"{len(self.rounds)} of {self._num_rounds} rounds (partial=True, --partial accept that)"
         )
 
 
@@ -295,9 +302,9 @@ def _checked_header(header: dict[str, Any], where: str) -> Rules:
     try:
         one_of("episode", header.get("episode", MATCH), EPISODES)
         rules = _checked_rules(header["game"], header["rules"])
-        checked_names(rules, header["players"] or ())
+        checked_names(rules, [] if header["players"] is None else header["players"])
     except DominoError as error:
-        raise RecordError(f"{where}: {error}") from None
+        raise _placed(error, where) from None
     return rules
 
 
@@ -307,20 +314,21 @@ def _checked_rules(game: Any, options: Any) -> Rules:
         raise RecordError(f"game={shortened(game)}: {nearest(shortened(game), RULES)}")
     if not isinstance(options, dict):
         raise RecordError(f"rules={shortened(options)} must be an object of all options")
-    rules = make_rules(game, options)
-    missing = [name for name in rules.to_dict() if name not in options]
+    names = [spec.name for spec in fields(RULES[game])]
+    for key in options:
+        if key not in names:
+            raise RecordError(f"rules: option {shortened(key)}: {nearest(key[:60], names)}")
+    missing = [name for name in names if name not in options]
     if missing:
-        raise RecordError(f"rules lack {', '.join(missing)}; a record says every option")
-    return rules
+        raise RecordError(f"rules lack {', '.join(missing)}; a record states every option")
+    return make_rules(game, options)
 
 
 # ----------------------------------------------------------------------------------------- rounds
 
 
-def _dealt_position(
-    rules: Rules, line: dict[str, Any], scores: list[int] | None
-) -> dict[str, Any]:
-    """Return the position after a deal. Raises RecordError for a deal that the rules do not give."""
+def _dealt_position(rules: Rules, line: dict[str, Any], scores: list[int] | None) -> dict[str, Any]:
+    """Return the position after a deal; RecordError for one that the rules do not give."""
     middle, beginner = MIDDLE[rules.game], BEGINNER[rules.game]
     begun_by = _whole("", beginner, line[beginner], 0, rules.players - 1)
     pip = _whole("", middle, line[middle], 0, rules.max_pip)
@@ -342,7 +350,8 @@ def _dealt_position(
         empty = [[] for _ in range(rules.players)]  # type: list[list[str]]
         nobody = [0] * rules.players
         return {**position, "trains": empty, "mexican_train": [], "turns_taken": nobody}
-    _check_lead(rules, line, begun_by, sizes)
+    wanted = [rules.hand_size - (seat == begun_by) for seat in range(rules.players)]
+    _check_sizes(rules, sizes, wanted)
     return {**position, "to_move": (begun_by + 1) % rules.players, "table": []}
 
 
@@ -374,18 +383,17 @@ def _first_to_move(rules: MexicanTrainRules, starter: int, sizes: list[int]) -> 
     return first
 
 
-def _check_lead(rules: Rules, line: dict[str, Any], leader: int, sizes: list[int]) -> None:
+def _check_lead(rules: Rules, line: dict[str, Any], where: str) -> None:
     """Check that the centre is the first double of the search that any hand held."""
-    wanted = [rules.hand_size] * rules.players
-    wanted[leader] -= 1
-    _check_sizes(rules, sizes, wanted)
     tiles, centre = rules.tiles, line["centre"]
-    held = {tiles.parse(text) for hand in line["hands"] for text in hand}
+    held = {_tile(tiles, text) for hand in line["hands"] for text in hand}
     for pip in _lead_order(rules.rounds[line["round"]], rules.max_pip):
         if pip == centre:
             return
         if int(tiles.ids[pip, pip]) in held:
-            raise RecordError(f"centre={centre}, but {pip}-{pip} is in a hand and leads before it")
+            raise RecordError(
+                f"{where}: centre={centre}, but {pip}-{pip} is in a hand and leads before it"
+            )
 
 
 def _lead_order(wanted: int, max_pip: int) -> list[int]:
@@ -431,12 +439,30 @@ def _high_first(rules: Rules, line: dict[str, Any]) -> dict[str, Any]:
     tiles = rules.tiles
     hands, boneyard = line["hands"], line["boneyard"]
     return {
-        "hands": [[tiles.text(tiles.parse(text)) for text in hand] for hand in hands],
-        "boneyard": [tiles.text(tiles.parse(text)) for text in boneyard],
+        "hands": [[_name(tiles, text) for text in hand] for hand in hands],
+        "boneyard": [_name(tiles, text) for text in boneyard],
     }
 
 
+@lru_cache(maxsize=4096)
+def _tile(tiles: DominoSet, text: str) -> int:
+    """Return the id of a tile that has been parsed before."""
+    return tiles.parse(text)
+
+
+@lru_cache(maxsize=4096)
+def _name(tiles: DominoSet, text: str) -> str:
+    """Return a tile high pip first; it has been parsed before."""
+    return tiles.text(tiles.parse(text))
+
+
 # ----------------------------------------------------------------------------------------- checks
+
+
+def _placed(error: DominoError, where: str) -> RecordError:
+    """Return what is wrong with a part of a line, as an error of that line, of readable length."""
+    text = str(error)
+    return RecordError(f"{where}: {text if len(text) <= 300 else text[:296] + ' ...'}")
 
 
 def _check_keys(
@@ -460,7 +486,9 @@ def _whole(where: str, key: str, value: Any, low: int, high: int) -> int:
     """Return a whole number in its limits, or raise RecordError; where: "" if it is added later."""
     if type(value) is not int or not low <= value <= high:
         at = f"{where}: " if where else ""
-        raise RecordError(f"{at}{key}={shortened(value)} must be a whole number in {low} ... {high}")
+        raise RecordError(
+            f"{at}{key}={shortened(value)} must be a whole number in {low} ... {high}"
+        )
     return value
 
 

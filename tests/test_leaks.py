@@ -1,4 +1,4 @@
-"""Nothing leaks: what a seat cannot see changes neither its observation, its mask nor any choice."""
+"""Nothing leaks: what a seat cannot see changes neither observation, nor mask, nor any choice."""
 
 from __future__ import annotations
 
@@ -82,7 +82,7 @@ def test_hidden_tiles_change_no_waiting_seats_view(rules: Rules) -> None:
 
 @each_table
 def test_proofs_are_true(rules: Rules) -> None:
-    """What everybody knows that a seat lacks, its hand does lack, once its draw has been answered."""
+    """What everybody knows that a seat lacks, its hand lacks, once a draw has been answered."""
     game = BatchedGame(rules, 64, seed=7)
     chooser = make_policy("random", rules, seed=2)
     proofs = 0

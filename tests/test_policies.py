@@ -82,7 +82,7 @@ def test_registry() -> None:
     assert {"random", "heaviest", "lightest"} <= set(policy_names())
     with pytest.raises(UnknownNameError, match="did you mean 'heaviest'"):
         make_policy("heavest", RULES[0])
-    with pytest.raises(RulesError, match="policy 'random'.*depth"):
+    with pytest.raises(RulesError, match=r"policy 'random'.*depth"):
         make_policy("random", RULES[0], depth=3)
 
 

@@ -8,11 +8,8 @@ from __future__ import annotations
 
 from typing import Any
 
-import numpy as np
-
-from dominoenv import bits
 from dominoenv._jit import jit
-from dominoenv.bits import ONE
+from dominoenv.bits import ONE, lowest
 from dominoenv.chicken_foot.state import ANY_END, CENTRE, NO_FOOT
 from dominoenv.round import (
     DRAWN,
@@ -26,15 +23,16 @@ from dominoenv.round import (
     deal_hands,
     draw_tile,
     end_round,
+    holds,
     lay_tile,
     next_seat,
     other_pip,
     pile_up,
     proof_of_draw,
     proof_of_pass,
+    shuffle_boneyard,
 )
 from dominoenv.rules import RELEASED
-from dominoenv.streams import open_stream, shuffle
 from dominoenv.tiles import WORDS
 
 # ---------------------------------------------------------------------------------------- actions
@@ -53,14 +51,12 @@ def draw_action(r: Any) -> int:
 def deal(g: Any, r: Any) -> None:
     """Deal round g["round"] of match g["match"] and lead; the round may be over at once."""
     clear_round(g)
-    stream = np.empty(1, np.uint64)
-    stream[0] = open_stream(g["seed"], g["match"], g["round"])
-    pile_up(g, r, stream, -1)
+    pile_up(g, r, -1)
     deal_hands(g, r)
     pip, leader = find_lead(g, r)
     while leader < 0:
         take_back(g, r)
-        shuffle(stream, g["boneyard"], g["boneyard_size"])
+        shuffle_boneyard(g)
         deal_hands(g, r)
         pip, leader = find_lead(g, r)
     lay_out(g, pip)
@@ -87,7 +83,7 @@ def find_lead(g: Any, r: Any) -> tuple[int, int]:
     for i in range(r["pips"]):
         pip = lead_pip(r, wanted, i)
         for seat in range(r["players"]):
-            if bits.contains(g["hands"][seat], int(r["ids"][pip, pip])):
+            if holds(g, seat, int(r["ids"][pip, pip])):
                 return pip, seat
     return -1, -1
 
@@ -163,7 +159,7 @@ def legal(g: Any, r: Any, mask: Any) -> tuple[int, int]:
         for w in range(WORDS):
             fits = g["hands"][seat, w] & r["pip_tiles"][pip, w]
             while fits:
-                tile = w * 64 + bits.lowest(fits)
+                tile = w * 64 + lowest(fits)
                 last = pip * int(r["pips"]) + other_pip(r, tile, pip)
                 mask[last] = 1
                 number += 1
@@ -185,8 +181,8 @@ def is_legal(g: Any, r: Any, action: int) -> bool:
     pips = open_pips(g, r)
     if action < draw:
         pip, other = action // r["pips"], action % r["pips"]
-        holds = bits.contains(g["hands"][g["to_move"]], int(r["ids"][pip, other]))
-        return bool((pips >> pip) & 1) and holds
+        tile = int(r["ids"][pip, other])
+        return bool((pips >> pip) & 1) and holds(g, int(g["to_move"]), tile)
     if can_play(g, r, pips):
         return False
     return action == (draw if may_draw(g) else draw + 1)

@@ -10,7 +10,7 @@ from pettingzoo import AECEnv
 from pettingzoo.utils import wrappers
 
 from dominoenv.envs.table import Info, Observation, RulesLike, Table
-from dominoenv.errors import GameOverError
+from dominoenv.errors import GameOverError, IllegalActionError
 
 ILLEGAL_REWARD = -1.0  # what `wrapped` environments pay for an illegal action
 
@@ -78,7 +78,9 @@ class DominoAEC(Table, AECEnv[str, Observation, int]):  # type: ignore[misc]
             raise GameOverError("no agent is left to step: the episode is over, call reset()")
         agent = self.agent_selection
         if self.terminations[agent] or self.truncations[agent]:
-            self._was_dead_step(action)
+            if action is not None:
+                raise IllegalActionError(f"{agent} is out of the episode: its one step is None")
+            self._was_dead_step(None)
             return
         round_over = self.game.play(action)
         self._decisions += 1

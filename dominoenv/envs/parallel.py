@@ -95,11 +95,13 @@ class DominoParallel(Table, ParallelEnv[str, Observation, int]):  # type: ignore
 
     def _play(self, actions: Mapping[str, int]) -> None:
         mover = self.possible_agents[self.game.mover()]
-        if mover not in actions:
-            raise IllegalActionError(f"{mover} is to move, but actions has {sorted(actions)} only")
+        if not isinstance(actions, Mapping) or mover not in actions:
+            named = list(actions) if isinstance(actions, Mapping) else actions
+            raise IllegalActionError(f"{mover} is to move, but actions has {named!r} only")
         action = actions[mover]
-        if self._substitutes and action not in self.game.legal_actions(0):
-            action = self.game.legal_actions(0)[0]
+        legal = self.game.legal_actions(0) if self._substitutes else []
+        if self._substitutes and not (isinstance(action, int | np.integer) and action in legal):
+            action = legal[0]
         self.game.play(action)
 
     def _masks(self, mover: int | None) -> NDArray[np.int8]:

@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 
 from dominoenv import drive
 from dominoenv.batch import POINTS_PER_REWARD, BatchedGame, checked_choice, positive
-from dominoenv.errors import IllegalActionError, RulesError, UnknownNameError, nearest
+from dominoenv.errors import DominoError, IllegalActionError, RulesError, UnknownNameError, nearest
 from dominoenv.positions import position_of
 from dominoenv.render.text import render_text
 from dominoenv.round import PLAYING
@@ -94,6 +94,8 @@ class OneGame(BatchedGame):
         )
         if illegal >= 0:
             raise self._illegal(0, number)
+        if self._recorder is not None:
+            self._recorder.stepped(self._all, self._action)
         return self._outcomes["round_over"].item(0)  # type: ignore[no-any-return]
 
     def view(self, seat: int) -> Any:
@@ -189,7 +191,7 @@ class Table:
         return self.action_spaces[self._known(agent)]
 
     def _known(self, agent: str) -> str:
-        if agent not in self._seats:
+        if not isinstance(agent, str) or agent not in self._seats:
             raise UnknownNameError(f"agent {agent!r}: {nearest(agent, self._seats)}")
         return agent
 
@@ -224,6 +226,8 @@ class Table:
         """Release nothing: there is nothing to release. May be called at any time."""
 
     def _deal(self, seed: int | None, options: Mapping[str, Any] | None) -> None:
+        if not isinstance(options, Mapping | None):
+            raise DominoError(f"options={options!r} must be a dict or None")
         match = (options or {}).get("match")
         self.game.deal(seed, match)
         self.agents = self.possible_agents[:]

@@ -8,6 +8,7 @@ from dominoenv._jit import jit
 from dominoenv.layout import Layout
 from dominoenv.mexican_train.play import train_of
 from dominoenv.observe import shared_sections, tile_sections, write_shared, write_tile_sets
+from dominoenv.round import clockwise
 from dominoenv.rules import MexicanTrainRules
 
 DRAW, PASS, STOP = "draw", "pass", "stop"
@@ -61,7 +62,7 @@ def view(g: Any, r: Any, seat: int, row: Any) -> int:
         row[pending_at + target_of(r, seat, int(g["pending"][i]))] = i + 1
     first_turn_at = pending_at + players + 1
     for i in range(players):
-        other = (seat + i) % players
+        other = clockwise(r, seat, i)
         row[at + i] = (g["markers"] >> other) & 1
         row[first_turn_at + i] = g["turns_taken"][other] == 0
     at = first_turn_at + players
@@ -76,7 +77,7 @@ def target_of(r: Any, seat: int, train: int) -> int:
     """Return what a seat calls a train; the inverse of `train_of`."""
     if train == r["players"]:
         return train
-    return (train - seat) % int(r["players"])
+    return train - seat if train >= seat else train - seat + int(r["players"])
 
 
 def num_actions(rules: MexicanTrainRules) -> int:

@@ -8,11 +8,8 @@ from __future__ import annotations
 
 from typing import Any
 
-import numpy as np
-
-from dominoenv import bits
 from dominoenv._jit import jit
-from dominoenv.bits import ONE
+from dominoenv.bits import ONE, bit, lowest
 from dominoenv.round import (
     DRAW_SPENT,
     DRAWN,
@@ -22,17 +19,21 @@ from dominoenv.round import (
     WENT_OUT,
     all_on_table,
     clear_round,
+    clockwise,
     count_pass,
     deal_hands,
     draw_tile,
     end_round,
+    holds,
     is_double,
+    is_on_table,
     lay_tile,
     next_seat,
     other_pip,
     pile_up,
     proof_of_draw,
     proof_of_pass,
+    put_on_table,
     somebody_holds,
 )
 from dominoenv.rules import (
@@ -61,10 +62,7 @@ def draw_action(r: Any) -> int:
 @jit
 def train_of(r: Any, seat: int, target: int) -> int:
     """Return the train that a seat calls `target`: 0 its own, 1 ... clockwise, P the Mexican."""
-    if target == r["players"]:
-        return target
-    train = seat + target
-    return train if train < r["players"] else train - r["players"]
+    return target if target == r["players"] else clockwise(r, seat, target)
 
 
 # ------------------------------------------------------------------------------------------- deal
@@ -79,9 +77,7 @@ def deal(g: Any, r: Any) -> None:
     lay_out(g, engine)
     g["starter"] = round_starter(g, r)
     dealt = r["engine_tile"] == DEALT
-    stream = np.empty(1, np.uint64)
-    stream[0] = open_stream(g["seed"], g["match"], g["round"])
-    pile_up(g, r, stream, -1 if dealt else engine_tile)
+    pile_up(g, r, -1 if dealt else engine_tile)
     deal_hands(g, r)
     if dealt:
         holder = find_engine(g, r, engine_tile)
@@ -90,7 +86,7 @@ def deal(g: Any, r: Any) -> None:
         if g["hand_sizes"][holder] == 0:
             end_round(g, r, WENT_OUT)
     else:
-        bits.add(g["table"], engine_tile)
+        put_on_table(g, engine_tile)
         g["to_move"] = g["starter"]
     end_if_blocked(g, r)
 
@@ -110,9 +106,8 @@ def round_starter(g: Any, r: Any) -> int:
     """Return who starts this round: the first round's starter, then clockwise."""
     first = r["first_starter"]
     if first == DRAWN_STARTER:
-        stream = np.empty(1, np.uint64)
-        stream[0] = open_stream(g["seed"], g["match"], STARTER)
-        first = below(stream, r["players"])
+        g["stream"] = open_stream(g["seed"], g["match"], STARTER)
+        first = below(g, r["players"])
     return int((first + g["round"]) % r["players"])
 
 
@@ -120,7 +115,7 @@ def round_starter(g: Any, r: Any) -> int:
 def find_engine(g: Any, r: Any, engine_tile: int) -> int:
     """Return who holds the engine; if nobody does, seats draw in turn until it turns up."""
     for seat in range(r["players"]):
-        if bits.contains(g["hands"][seat], engine_tile):
+        if holds(g, seat, engine_tile):
             return seat
     seat = int(g["starter"])
     while draw_tile(g, seat) != engine_tile:
@@ -240,7 +235,7 @@ def legal(g: Any, r: Any, mask: Any) -> tuple[int, int]:
         for w in range(WORDS):
             fits = playable_word(g, r, w) & r["pip_tiles"][end, w]
             while fits:
-                last = target * num_tiles + w * 64 + bits.lowest(fits)
+                last = target * num_tiles + w * 64 + lowest(fits)
                 mask[last] = 1
                 number += 1
                 fits &= fits - ONE
@@ -265,9 +260,9 @@ def is_legal(g: Any, r: Any, action: int) -> bool:
     if action < draw:
         target, tile = action // r["tiles"], action % r["tiles"]
         train = train_of(r, int(g["to_move"]), target)
-        word, bit = tile >> 6, ONE << np.uint64(tile & 63)
-        fits = playable_word(g, r, word) & r["pip_tiles"][g["ends"][train], word] & bit
-        return bool((trains >> train) & 1) and bool(fits)
+        word = tile >> 6
+        fits = playable_word(g, r, word) & r["pip_tiles"][g["ends"][train], word]
+        return bool((trains >> train) & 1) and bool(fits & bit(tile))
     if can_play(g, r, trains):
         return action == draw + 2 and may_stop(g, r)
     return action == (draw if may_draw(g) else draw + 1)
@@ -368,7 +363,7 @@ def provably_missing(g: Any, r: Any) -> int:
     pips = ends_of(g, r, open_trains(g, r))
     if g["doubles"] >= r["max_doubles_per_turn"]:  # it may hold a double that it must not play
         for pip in range(r["pips"]):
-            if not bits.contains(g["table"], int(r["ids"][pip, pip])):
+            if not is_on_table(g, int(r["ids"][pip, pip])):
                 pips &= ~(1 << pip)
     return pips
 
@@ -401,6 +396,8 @@ def end_if_blocked(g: Any, r: Any) -> None:
         return
     if r["blocked"] == LAP:
         blocked = g["passes"] >= r["players"]
+    elif g["passes"] >= 2 * r["players"]:
+        blocked = True  # the first lap has opened every train: some house rule forbids their use
     else:
         blocked = not somebody_holds(g, r, ends_of(g, r, trains_left(g, r)))
     if blocked:

@@ -11,10 +11,12 @@ from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Literal
 
+import numpy as np
+
 from dominoenv.chicken_foot.state import CENTRE
 from dominoenv.errors import PositionError
-from dominoenv.positions import MEXICAN, FootTable
-from dominoenv.rules import Rules, make_rules
+from dominoenv.positions import MEXICAN, FootTable, record_of
+from dominoenv.rules import Rules
 
 Reveal = Literal["all"] | Collection[int] | None
 
@@ -41,14 +43,28 @@ def render_text(
 
     reveal: whose hands lie face up: "all", the seats named, or nobody's (None). colour: with ANSI
     colours, for a terminal. Trains that are too long lose tiles in their middle, never their end.
-    Raises PositionError for trains or tables whose tiles do not fit, and for a `width` below 60.
+    Raises PositionError or RulesError for a position that cannot be, PositionError for hands to
+    reveal that are no seats, and for a `width` below 60.
     """
-    if width < LEAST_WIDTH:
-        raise PositionError(f"width={width} is too narrow a picture; take {LEAST_WIDTH} or more")
-    pen = _Pen(make_rules(position["game"], position["rules"]), position, colour, width)
+    if not isinstance(width, int) or width < LEAST_WIDTH:
+        raise PositionError(f"width={width!r} is too narrow a picture; take {LEAST_WIDTH} or more")
+    if not isinstance(colour, bool | np.bool_):
+        raise PositionError(f"colour={colour!r} must be true or false")
+    rules, _ = record_of(position)
+    _check_reveal(rules, reveal)
+    pen = _Pen(rules, position, colour, width)
     table = _trains(pen) if position["game"] == "mexican_train" else _feet(pen)
     lines = [*_head(pen), "", *table, "", *_hands(pen, reveal), "", *_wrapped(pen, _status(pen))]
     return "\n".join(line.rstrip() for line in lines)
+
+
+def _check_reveal(rules: Rules, reveal: object) -> None:
+    """Raise PositionError for what does not name hands."""
+    if reveal is None or (isinstance(reveal, str) and reveal == "all"):
+        return
+    seats = list(reveal) if isinstance(reveal, Collection) and not isinstance(reveal, str) else [-1]
+    if not all(isinstance(seat, int | np.integer) and 0 <= seat < rules.players for seat in seats):
+        raise PositionError(f"reveal={reveal!r} must be 'all', None or some seats")
 
 
 @dataclass(frozen=True)
@@ -135,7 +151,7 @@ def _hands(pen: _Pen, reveal: Reveal) -> Iterator[str]:
         hand, score = position["hands"][seat], scores[seat]
         points = f"{score:>5} {'point' if abs(score) == 1 else 'points':<6}"
         lead = f"{_seat_label(pen, seat)}{points}  {len(hand):>3} "
-        open_hand = reveal == "all" or (reveal is not None and seat in reveal)
+        open_hand = isinstance(reveal, str) or (reveal is not None and seat in reveal)
         tiles = [pen.tile(*pen.pips(text)[::-1]) if open_hand else FACE_DOWN for text in hand]
         indent = _columns(lead)
         lines = _wrapped(pen, tiles or [pen.paint("no tiles", "dim")], indent, "")

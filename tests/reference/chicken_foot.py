@@ -14,6 +14,7 @@ from .tiles import (
     is_double,
     move_text,
     normal_text,
+    once_a_move,
     other_pip,
     parse_move,
     parse_tile,
@@ -31,6 +32,8 @@ class ChickenFoot:
     """
 
     def __init__(self, position: dict[str, Any]) -> None:
+        self.memo: dict[Any, Any] = {}
+        self.outer_pips: list[int] = []  # of the entries that were asked for
         self.rules: dict[str, Any] = position["rules"]
         self.players: int = self.rules["players"]
         self.centre: int = position["centre"]
@@ -74,18 +77,26 @@ class ChickenFoot:
 
     def outer_pip(self, index: int) -> int:
         """The pip of an entry that does not touch the one it joins."""
-        tile, joins = self.entries[index]
-        return other_pip(tile, self.centre if joins is CENTRE else self.outer_pip(joins))
+        for tile, joins in self.entries[len(self.outer_pips) :]:
+            inner = self.centre if joins is CENTRE else self.outer_pips[joins]
+            self.outer_pips.append(other_pip(tile, inner))
+        return self.outer_pips[index]
 
     def joined_to(self, index: int | None) -> int:
         """How many entries join this one (or the centre)."""
-        return sum(joins == index for _, joins in self.entries)
+        return int(self.numbers_joined()[index])
+
+    @once_a_move
+    def numbers_joined(self) -> Counter[int | None]:
+        """How many entries join each."""
+        return Counter(joins for _, joins in self.entries)
 
     @property
     def centre_missing(self) -> int:
         """Rule 2: how many tiles must still join the centre."""
         return max(0, int(self.rules["centre_arms"]) - self.joined_to(CENTRE))
 
+    @once_a_move
     def open_foot(self) -> int | None:
         """The index of the double whose foot is unfinished; at most one (rule 5)."""
         for index, (tile, _) in enumerate(self.entries):
@@ -109,17 +120,20 @@ class ChickenFoot:
             return None
         return self.entries[index][0][0], self.rules["toes"] - self.joined_to(index)
 
+    @once_a_move
     def open_entries(self) -> list[int]:
         """Rule 3: the entries that nothing joins yet, the toes of an unfinished foot excluded."""
         foot = self.open_foot()
+        joined = self.numbers_joined()
         return [
             index
             for index, (tile, joins) in enumerate(self.entries)
             if not is_double(tile)  # a double is joined as a foot only
-            and self.joined_to(index) == 0
+            and index not in joined
             and (foot is None or joins != foot)
         ]
 
+    @once_a_move
     def open_ends(self) -> dict[int, int]:
         """How many open ends show each pip."""
         return dict(Counter(self.outer_pip(index) for index in self.open_entries()))
@@ -134,6 +148,7 @@ class ChickenFoot:
             return {self.foot[0]}  # rule 5
         return set(self.open_ends())  # rule 3
 
+    @once_a_move
     def legal_moves(self) -> list[str]:
         """All legal move texts, sorted; none when the round is over."""
         if self.round_over:
@@ -159,6 +174,7 @@ class ChickenFoot:
         else:
             tile, place = parse_move(move)
             self.play(tile, int(place))
+        self.memo.clear()
         self._end_round_if_over()
 
     def draw(self) -> None:
@@ -178,6 +194,7 @@ class ChickenFoot:
         joins = self.entry_to_join(pip)
         self.hands[self.to_move].remove(tile)
         self.entries.append((tile, joins))
+        self.memo.clear()
         self.passes = 0
         self.end_turn()  # rule 5: a double gives no extra play
 

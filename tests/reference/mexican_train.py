@@ -13,6 +13,7 @@ from .tiles import (
     is_double,
     move_text,
     normal_text,
+    once_a_move,
     other_pip,
     parse_move,
     parse_tile,
@@ -27,6 +28,7 @@ class MexicanTrain:
     """A round at one moment, read from a docs/formats.md position whose rules are all resolved."""
 
     def __init__(self, position: dict[str, Any]) -> None:
+        self.memo: dict[Any, Any] = {}
         self.rules: dict[str, Any] = position["rules"]
         self.players: int = self.rules["players"]
         self.engine: int = position["engine"]
@@ -70,6 +72,7 @@ class MexicanTrain:
     def tiles_of(self, train: Train) -> list[Tile]:
         return self.mexican if isinstance(train, str) else self.trains[train]
 
+    @once_a_move
     def end(self, train: Train) -> int:
         """The outer pip of the train's last tile, or the engine's pip while it is empty."""
         pip = self.engine
@@ -120,6 +123,7 @@ class MexicanTrain:
 
     # --- legal moves ---
 
+    @once_a_move
     def legal_moves(self) -> list[str]:
         """All legal move texts, sorted; none when the round is over."""
         if self.round_over:
@@ -175,6 +179,7 @@ class MexicanTrain:
         else:
             tile, place = parse_move(move)
             self.play(tile, MEXICAN if place == MEXICAN else int(place))
+        self.memo.clear()
         self._end_round_if_over()
 
     def draw(self) -> None:
@@ -197,6 +202,7 @@ class MexicanTrain:
         seat = self.to_move
         self.hands[seat].remove(tile)
         self.tiles_of(train).append(tile)
+        self.memo.clear()
         self.passes = 0  # rule 10: any play starts the count anew
         self.drew_for_this_play = False
         if self.rules["draws"] == "per_play":
@@ -258,6 +264,8 @@ class MexicanTrain:
             return None
         if self.rules["blocked"] == "lap":
             return "lap" if self.passes >= self.players else None
+        if self.passes >= 2 * self.players:
+            return "no_play"  # every train is open by now, and still nobody may play
         ends = {self.end(train) for train in self.trains_that_count()}
         tiles = [tile for hand in self.hands for tile in hand]
         fits = any(high in ends or low in ends for high, low in tiles)

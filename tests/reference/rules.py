@@ -35,6 +35,20 @@ PRESETS: dict[str, dict[str, Any]] = {
         "foot_out_bonus": -10,
     },
 }
+PRESETS["tournament"] = {
+    **PRESETS["engine"],
+    "double_followup": "cover_if_possible",
+    "max_doubles_per_turn": 1,
+    "go_out_on_double": False,
+}
+# Chicken Foot's; the preset of this name in Mexican Train differs from others in the deal alone
+PRESETS["pagat"] = {
+    **PRESETS["chicken_foot"],
+    "centre_arms": 4,
+    "out_bonus": 0,
+    "foot_out_bonus": 0,
+}
+CHICKEN_FOOT = ("chicken_foot", "pagat")
 # hands by preset and set, from 2 seats on
 HANDS: dict[tuple[str, int], list[int]] = {
     ("engine", 9): [15, 15, 11, 9, 8, 7, 6],
@@ -51,7 +65,7 @@ def resolve(rules: str | dict[str, Any]) -> dict[str, Any]:
     preset, max_pip = full["preset"], full["max_pip"]
     if "hand_size" not in full:
         full["hand_size"] = hand_size(full)
-    if preset == "chicken_foot":
+    if preset in CHICKEN_FOOT:
         full.setdefault("centre_arms", min(6, max_pip))  # rule 2: never more than N
         full.setdefault("rounds", list(range(max_pip, 0, -1)))  # rule 8: 9, 8 … 1
     else:
@@ -68,7 +82,7 @@ def hand_size(rules: dict[str, Any]) -> int:
     if players - 2 < len(table):
         return table[players - 2]
     tiles = (max_pip + 1) * (max_pip + 2) // 2
-    if preset == "chicken_foot":
+    if preset in CHICKEN_FOOT:
         return min(20, max(4, (tiles - 13) // players))  # rule 9
     if rules["engine_tile"] == "set_aside":
         tiles -= 1

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
+from functools import wraps
+from typing import Any
 
 Tile = tuple[int, int]  # (high, low)
 
@@ -73,3 +75,16 @@ def check_distinct(tiles: list[Tile], max_pip: int) -> None:
             raise ValueError(f"tile {tile_text(tile)} stands twice in the position")
         if not 0 <= tile[1] <= tile[0] <= max_pip:
             raise ValueError(f"tile {tile_text(tile)} is not in the double-{max_pip} set")
+
+
+def once_a_move(method: Callable[..., Any]) -> Callable[..., Any]:
+    """Remember what a method of a round says until the round forgets: `self.memo.clear()`."""
+
+    @wraps(method)
+    def remembered(self: Any, *args: Any) -> Any:
+        key = (method.__name__, *args)
+        if key not in self.memo:
+            self.memo[key] = method(self, *args)
+        return self.memo[key]
+
+    return remembered

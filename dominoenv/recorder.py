@@ -1,0 +1,171 @@
+"""`Recorder`: the matches that a `BatchedGame` or an environment plays, as records."""
+
+from __future__ import annotations
+
+from collections import deque
+from collections.abc import Iterator, Sequence
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from dominoenv import drive
+from dominoenv.batch import BatchedGame
+from dominoenv.errors import IllegalActionError, RecordError
+from dominoenv.game import Game
+from dominoenv.records import MATCH, ROUND, Record, checked_names
+from dominoenv.round import PLAYING
+
+Names = Sequence[str] | Sequence[Sequence[str]] | None
+
+# A state never comes back within a match: these fields tell one from all others of its match.
+PROGRESS = ("round", "ending", "to_move", "passes", "num_played", "boneyard_size", "hands", "table")
+
+
+class Decided(NamedTuple):
+    """A finished episode: which deal, and what was decided; all else follows by replaying."""
+
+    seed: int
+    match: int
+    round: int  # index into the rules' rounds; of a whole match: not looked at
+    actions: NDArray[np.int16]  # (n,) action ids, one for each decision
+    players: list[str]
+
+
+class Recorder:
+    """Notes what is decided in a batch, and makes records of the episodes that were finished.
+
+    Attach it before the games are played: `recorder = Recorder(game)`, or `Recorder(env.game)` for
+    an environment. A game that is in the middle of an episode then is recorded from its next
+    episode on. A step costs little more; the moves are replayed when `take` is called. Until then
+    the notes stay in memory, two bytes a decision. Left out are episodes that are broken off, and
+    those that end before anybody decides anything.
+    """
+
+    def __init__(self, game: BatchedGame, players: Names = None) -> None:
+        """Attach to a batch of B games, in place of a recorder that was attached before.
+
+        players: a name for each seat, or B lists of them; else `seat 0` and so on. Raises
+        RecordError for names that cannot be.
+        """
+        self.game = game
+        self.rename(players)
+        size = game.num_games
+        self._seeds = np.zeros(size, np.uint64)
+        self._matches, self._rounds, self._lengths = np.zeros((3, size), np.int64)
+        self._is_open = np.zeros(size, np.bool_)  # noting this game's episode
+        self._actions = np.zeros((size, 64), np.int16)
+        self._finished: deque[Decided] = deque()
+        fresh = self._at_first_decision()
+        self.began(fresh)
+        game._recorder = self
+
+    def rename(self, players: Names) -> None:
+        """Name the seats of episodes that end from now on; see the class for what names can be."""
+        is_list = isinstance(players, list | tuple) and len(players) > 0
+        nested = is_list and not isinstance(players[0], str)  # type: ignore[index]
+        if nested and len(players) != self.game.num_games:  # type: ignore[arg-type]
+            raise RecordError(
+                f"players has {len(players)} lists of names for "  # type: ignore[arg-type]
+                f"{self.game.num_games} games"
+            )
+        self._names = [
+            checked_names(self.game.rules, names)
+            for names in (players if nested else [players])  # type: ignore[union-attr]
+        ]
+
+    def detach(self) -> None:
+        """Stop noting; what was finished can still be taken."""
+        if self.game._recorder is self:
+            self.game._recorder = None
+        self._is_open[:] = False
+
+    def __len__(self) -> int:
+        """Return how many finished episodes wait to be taken."""
+        return len(self._finished)
+
+    def take(self) -> Iterator[Record]:
+        """Yield the records of finished episodes in the order in which they ended; each once.
+
+        Raises RecordError for an episode whose states were written from outside of the batch.
+        """
+        while self._finished:
+            yield self._replayed(self._finished.popleft())
+
+    # ----------------------------------------------------------------------- called by the batch
+
+    def began(self, games: NDArray[np.int64]) -> None:
+        """Note which episodes some games begin; each has dealt and waits for a decision."""
+        states = self.game.states
+        self._seeds[games] = states["seed"][games]
+        self._matches[games] = states["match"][games]
+        self._rounds[games] = states["round"][games]
+        self._lengths[games] = 0
+        self._is_open[games] = states["ending"][games] == PLAYING
+
+    def stepped(self, games: NDArray[np.int64], actions: NDArray[np.int64]) -> None:
+        """Note one action in each of some games; it has been carried out."""
+        lengths = self._lengths[games]
+        if lengths.max(initial=0) >= self._actions.shape[1]:
+            self._actions = np.hstack([self._actions, np.zeros_like(self._actions)])
+        self._actions[games, lengths] = actions
+        self._lengths[games] = lengths + 1
+        over = games[self.game.episode_over[games]]
+        if len(over):
+            self._finished.extend(self._decided(i) for i in over.tolist() if self._is_open[i])
+            self.began(over)
+
+    def changed(self) -> None:
+        """Forget the episodes that go on: states were put in from outside."""
+        self._is_open[:] = False
+
+    # ------------------------------------------------------------------------------------- inside
+
+    def _decided(self, i: int) -> Decided:
+        actions = self._actions[i, : self._lengths[i]].copy()
+        names = self._names[i if len(self._names) > 1 else 0]
+        seed, match, index = int(self._seeds[i]), int(self._matches[i]), int(self._rounds[i])
+        return Decided(seed, match, index, actions, names)
+
+    def _at_first_decision(self) -> NDArray[np.int64]:
+        """Return the games that stand where their episode begins: dealing it anew shows them."""
+        game, settings = self.game, self.game._settings.copy()
+        states, outcomes = game.states.copy(), game._outcomes.copy()
+        masks, rows = game.masks.copy(), np.zeros((game.num_games, 0), np.uint8)
+        settings["observe"] = 0
+        rounds = states["round"].astype(np.int64)
+        every = np.arange(game.num_games)
+        drive.begin_games(states, game.rules.record, settings, every, rounds, masks, rows, outcomes)
+        same = [(states[field] == game.states[field]) for field in PROGRESS]
+        return every[np.all([one.reshape(len(every), -1).all(1) for one in same], axis=0)]
+
+    def _replayed(self, episode: Decided) -> Record:
+        rules, settings = self.game.rules, self.game._settings[0]
+        whole = bool(settings["whole_match"])
+        index = 0 if whole else episode.round
+        game = Game(rules.game, rules, seed=episode.seed, match=episode.match, round=index)
+        try:
+            decide(game, episode.actions, whole, bool(settings["auto_forced"]))
+        except (IllegalActionError, StopIteration):
+            raise RecordError(
+                f"match {episode.match} of seed {episode.seed} was not played from its deal on; "
+                f"its states were written from outside"
+            ) from None
+        return game.record(episode.players, episode=MATCH if whole else ROUND)
+
+
+def decide(game: Game, actions: NDArray[Any], whole: bool, auto_forced: bool) -> None:
+    """Play a round, or all rounds, by noted actions; auto_forced: only decisions were noted.
+
+    Raises IllegalActionError or StopIteration if the actions are of another game.
+    """
+    decisions = iter(actions.tolist())
+    while True:
+        while not game.round_over:
+            forced = game.legal_moves() if auto_forced else []
+            game.push(forced[0] if len(forced) == 1 else game.move_text(next(decisions)))
+        if game.over or not whole:
+            break
+        game.next_round()
+    if next(decisions, None) is not None:
+        raise StopIteration("actions are left over")

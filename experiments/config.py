@@ -1,0 +1,342 @@
+"""Configs: one YAML file an experiment, checked in full before anything runs.
+
+Frozen pydantic models that forbid unknown keys. Defaults live here; a file says what differs. Every
+mistake is a ConfigError that names the file, the key, what was given and what is allowed.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+import types
+import typing
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Annotated, Any, Literal
+
+import yaml
+from pydantic import BaseModel, ConfigDict, Field, ValidationError, field_validator, model_validator
+
+import agents  # noqa: F401  makes the names of the baselines known
+from dominoenv import DominoError, Rules, make_rules, policy_names
+from dominoenv.errors import nearest
+
+
+class ConfigError(DominoError):
+    """A config file or an override that cannot be: the text names file, key and remedy."""
+
+
+class Model(BaseModel):
+    """What all parts of a config share."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True, allow_inf_nan=False)
+
+
+PositiveInt = Annotated[int, Field(ge=1)]
+Positive = Annotated[float, Field(gt=0)]
+Share = Annotated[float, Field(ge=0, le=1)]
+
+
+def known_policy(name: str) -> str:
+    """Return the name of a baseline, or raise ValueError naming the nearest."""
+    if name not in policy_names():
+        raise ValueError(f"no such baseline; {nearest(name, policy_names())}")
+    return name
+
+
+class Baseline(Model):
+    """A policy by name: one of `dominoenv` or of `agents`."""
+
+    kind: Literal["baseline"]
+    policy: str
+    weight: Positive = 1.0
+    """How often it is drawn for a seat, relative to the other opponents."""
+    parameters: dict[str, Any] = {}
+
+    _known = field_validator("policy")(known_policy)
+
+
+class Checkpoint(Model):
+    """A policy that was trained before."""
+
+    kind: Literal["checkpoint"]
+    path: str
+    weight: Positive = 1.0
+    deterministic: bool = False
+
+
+Opponent = Annotated[Baseline | Checkpoint, Field(discriminator="kind")]
+
+
+class Environment(Model):
+    """The games that are played side by side, and who plays the other seats."""
+
+    games: PositiveInt = 256
+    seat: int | Literal["rotate"] = "rotate"
+    """The learner's seat; "rotate": another one in each episode."""
+    opponents: Annotated[tuple[Opponent, ...], Field(min_length=1)]
+    episode: Literal["round", "match"] = "round"
+    reward: Literal["zero_sum", "penalty", "win"] = "zero_sum"
+    reward_scale: Positive = 0.05
+    """Reward for a penalty point."""
+
+    @field_validator("seat", mode="before")
+    @classmethod
+    def _seat(cls, seat: Any) -> Any:
+        if seat != "rotate" and (isinstance(seat, bool) or not isinstance(seat, int) or seat < 0):
+            raise ValueError("should be 'rotate' or a seat, 0 and up")
+        return seat
+
+
+class Network(Model):
+    """Layers of the policy and, apart from it, of the value network."""
+
+    hidden: tuple[PositiveInt, ...] = (256, 256)
+    activation: Literal["relu", "tanh"] = "relu"
+
+
+class PPO(Model):
+    """Training by sb3-contrib's MaskablePPO."""
+
+    decisions: PositiveInt
+    """Of the learner, all games together; rounded up to whole iterations."""
+    steps: PositiveInt = 64
+    """Decisions of each game in an iteration."""
+    batch_size: Annotated[int, Field(ge=2)] = 2048
+    epochs: PositiveInt = 4
+    learning_rate: Positive = 1e-3
+    final_learning_rate: Annotated[float, Field(ge=0)] = 0.0
+    """Reached in a straight line at the end of training."""
+    gamma: Share = 1.0
+    gae_lambda: Share = 0.95
+    clip: Positive = 0.2
+    entropy: Annotated[float, Field(ge=0)] = 0.01
+    value_weight: Annotated[float, Field(ge=0)] = 0.5
+    max_grad_norm: Positive = 0.5
+    target_kl: Positive | None = None
+
+
+class Saving(Model):
+    """How often a checkpoint is written, and how many are kept."""
+
+    every: PositiveInt = 10
+    """Iterations."""
+    keep: PositiveInt = 3
+
+
+class Evaluation(Model):
+    """The comparison at the end, on deals that training never saw."""
+
+    deals: Annotated[int, Field(ge=2)] = 1000
+    opponents: Annotated[tuple[str, ...], Field(min_length=1)] = ("random", "heaviest", "lightest")
+
+    @field_validator("opponents")
+    @classmethod
+    def _known(cls, names: tuple[str, ...]) -> tuple[str, ...]:
+        return tuple(known_policy(name) for name in names)
+
+
+class Config(Model):
+    """One experiment."""
+
+    name: Annotated[str, Field(pattern=r"^[A-Za-z0-9][A-Za-z0-9_.-]*$")]
+    """Of its folder, runs/<name>."""
+    seed: Annotated[int, Field(ge=0, lt=2**32)] = 0
+    game: Literal["mexican_train", "chicken_foot"]
+    rules: dict[str, Any] = {}
+    """A preset and options that differ from it."""
+    threads: PositiveInt = 2
+    """Of torch."""
+    environment: Environment
+    network: Network = Network()
+    ppo: PPO
+    checkpoints: Saving = Saving()
+    evaluation: Evaluation = Evaluation()
+
+    @model_validator(mode="after")
+    def _playable(self) -> Config:
+        try:
+            players = self.make_rules().players
+        except DominoError as error:
+            raise ValueError(f"rules: {error}") from None
+        seat = self.environment.seat
+        if seat != "rotate" and seat >= players:
+            raise ValueError(f"environment.seat={seat} must be a seat 0 ... {players - 1}")
+        decisions = self.environment.games * self.ppo.steps
+        if decisions % min(self.ppo.batch_size, decisions) == 1 or decisions == 1:
+            raise ValueError(  # SB3 would divide by its standard deviation
+                f"ppo.batch_size={self.ppo.batch_size} leaves a batch of one of the {decisions} "
+                "decisions of an iteration (environment.games times ppo.steps): change one of them"
+            )
+        return self
+
+    def make_rules(self) -> Rules:
+        """Return the rules object."""
+        return make_rules(self.game, self.rules)
+
+    def to_yaml(self) -> str:
+        """Return the config with all defaults filled in and the rules resolved."""
+        data = self.model_dump(mode="json")
+        resolved = {**data, "rules": self.make_rules().to_dict()}
+        return str(yaml.safe_dump(resolved, sort_keys=False))
+
+
+# ---------------------------------------------------------------------------------------- reading
+
+
+class Loader(yaml.SafeLoader):  # type: ignore[misc,unused-ignore]  # without its stubs
+    """YAML as people expect it: 1e-4 is a number, and a key given twice is a mistake."""
+
+    def construct_mapping(self, node: yaml.MappingNode, deep: bool = False) -> dict[Any, Any]:
+        """Return a mapping, whose keys must differ."""
+        seen = set()
+        for key_node, _ in node.value:
+            key = self.construct_object(key_node, deep=True)
+            if not isinstance(key, str):
+                raise yaml.constructor.ConstructorError(
+                    None, None, f"key {key!r} must be a name", key_node.start_mark
+                )
+            if key in seen:
+                raise yaml.constructor.ConstructorError(
+                    None, None, f"key {key!r} is given twice", key_node.start_mark
+                )
+            seen.add(key)
+        return dict(super().construct_mapping(node, deep))
+
+
+Loader.add_implicit_resolver(
+    "tag:yaml.org,2002:float",
+    re.compile(r"^[-+]?(\d[\d_]*)(\.\d*)?[eE][-+]?\d+$"),
+    list("-+0123456789"),
+)
+
+
+def load_config(path: str | Path, overrides: Sequence[str] = ()) -> Config:
+    """Read a config, with overrides such as `ppo.learning_rate=1e-4`. Raises ConfigError."""
+    path = Path(path)
+    try:
+        text = path.read_text(encoding="utf-8")
+    except FileNotFoundError:
+        raise ConfigError(f"config {path} does not exist{_nearby(path)}") from None
+    except (OSError, UnicodeDecodeError) as error:
+        raise ConfigError(f"config {path} cannot be read: {error}") from None
+    data = _parse(text, str(path))
+    if not isinstance(data, dict):
+        raise ConfigError(f"{path}: must be keys and values, such as `name: quickstart`")
+    data.setdefault("name", path.stem)
+    for override in overrides:
+        _override(data, override, path)
+    return check_config(data, str(path))
+
+
+def check_config(data: Mapping[str, Any], source: str) -> Config:
+    """Return the config of parsed data, or raise ConfigError."""
+    try:  # by way of JSON: strict types, but lists for tuples
+        return Config.model_validate_json(json.dumps(data, default=str), strict=True)
+    except ValidationError as error:
+        raise ConfigError(_explain(error, source)) from None
+
+
+def _nearby(path: Path) -> str:
+    names = sorted(str(other) for other in path.parent.glob("*.yaml"))
+    return f"; {nearest(str(path), names)}" if names else ""
+
+
+def _parse(text: str, source: str) -> Any:
+    try:
+        return yaml.load(text, Loader)
+    except yaml.YAMLError as error:
+        mark = getattr(error, "problem_mark", None)
+        place = f" line {mark.line + 1}" if mark else ""
+        problem = getattr(error, "problem", None) or str(error).splitlines()[0]
+        raise ConfigError(f"{source}{place}: not YAML: {problem}") from None
+
+
+def _override(data: dict[str, Any], override: str, path: Path) -> None:
+    """Put one `a.b=value` into the data; numbers in the path are places in lists."""
+    key, equals, text = override.partition("=")
+    if not equals or not key or "" in key.split("."):
+        raise ConfigError(f"override {override!r} must look like ppo.learning_rate=1e-4")
+    node: Any = data
+    *parents, last = key.split(".")
+    for name in parents:
+        node = node.setdefault(name, {}) if isinstance(node, dict) else _item(node, name, override)
+    value = _parse(text, f"override {override!r}")
+    if isinstance(node, dict):
+        node[last] = value
+    else:
+        _item(node, last, override)
+        node[int(last)] = value
+
+
+def _item(node: Any, name: str, override: str) -> Any:
+    if not isinstance(node, list):
+        raise ConfigError(f"override {override!r}: nothing can lie below a value, at {name!r}")
+    if not name.isdigit() or int(name) >= len(node):
+        raise ConfigError(
+            f"override {override!r}: {name!r} must be a place 0 ... {len(node) - 1} in the list"
+        )
+    return node[int(name)]
+
+
+# ------------------------------------------------------------------------------------- explaining
+
+
+def _explain(error: ValidationError, source: str) -> str:
+    """Return one sentence about the first mistake, and how many more there are."""
+    first, *others = error.errors()
+    more = f" (mistakes in all: {len(others) + 1})" if others else ""
+    return f"{source}: {_sentence(first)}{more}"
+
+
+def _sentence(mistake: Any) -> str:
+    place = _without_tags(mistake["loc"])
+    path = ".".join(map(str, place))
+    kind, given = mistake["type"], mistake["input"]
+    if kind == "extra_forbidden":
+        keys = _keys_at(Config, place[:-1], given)
+        hint = nearest(place[-1], keys)
+        allowed = "" if hint.startswith("known") else f" allowed: {', '.join(keys)}"
+        return f"unknown key {path!r}; {hint}{allowed}"
+    if kind == "missing":
+        return f"key {path!r} is missing"
+    if kind == "union_tag_not_found":
+        return f"key {path + '.kind'!r} is missing; allowed: {_tags(mistake)}"
+    if kind == "union_tag_invalid":
+        tag = mistake["ctx"]["tag"]
+        return f"{path}.kind={tag!r} is not known; allowed: {_tags(mistake)}"
+    message = mistake["msg"].removeprefix("Value error, ").removeprefix("Input ")
+    return f"{path}={given!r}: {message}" if path else message
+
+
+def _tags(mistake: Any) -> str:
+    """Return the kinds that a discriminated union knows."""
+    return str(mistake["ctx"].get("expected_tags", "'baseline', 'checkpoint'"))
+
+
+def _without_tags(loc: tuple[int | str, ...]) -> tuple[int | str, ...]:
+    """Drop from a path what pydantic inserts for a union's branch: `opponents.0.baseline`."""
+    kept: list[int | str] = []
+    for at, name in enumerate(loc):
+        in_list = at > 0 and isinstance(loc[at - 1], int)
+        branch = isinstance(name, str) and (in_list or name in ("int", "constrained-int"))
+        if not branch and not str(name).startswith("literal["):
+            kept.append(name)
+    return tuple(kept)
+
+
+def _keys_at(model: type[BaseModel], place: tuple[int | str, ...], given: Any) -> list[str]:
+    """Return the keys that are allowed at a place of the config."""
+    models = [model]
+    for name in place:
+        if isinstance(name, str):
+            fields = [m.model_fields[name] for m in models if name in m.model_fields]
+            models = [inner for field in fields for inner in _models_in(field.annotation)]
+    return list(dict.fromkeys(key for m in models for key in m.model_fields))
+
+
+def _models_in(annotation: Any) -> list[type[BaseModel]]:
+    """Return the models that an annotation names, inside tuples and unions too."""
+    if isinstance(annotation, type) and not isinstance(annotation, types.GenericAlias):
+        return [annotation] if issubclass(annotation, BaseModel) else []
+    return [model for part in typing.get_args(annotation) for model in _models_in(part)]

@@ -1,0 +1,102 @@
+"""The picture of a training: how penalties went, and how the agent compares in the end."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+
+import matplotlib
+
+matplotlib.use("Agg")
+
+import numpy as np
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure
+from numpy.typing import NDArray
+
+from experiments.evaluate import Row
+
+LEARNER, OTHERS, GREY = "#0b6e99", "#c8553d", "#777777"
+WINDOW = 0.05  # of the iterations go into one point of the smooth curve
+
+
+def draw_learning_curve(
+    progress: Sequence[dict[str, float]], rows: Sequence[Row], path: Path, title: str
+) -> None:
+    """Write a PNG: left, mean penalties over decisions; right, the evaluation with intervals."""
+    figure = Figure(figsize=(11, 4.2), layout="constrained", dpi=150)
+    left, right = figure.subplots(1, 2, width_ratios=(1.5, 1))
+    _draw_training(left, progress)
+    _draw_evaluation(right, rows)
+    figure.suptitle(title, fontweight="bold")
+    figure.savefig(path)
+
+
+def _draw_training(axes: Axes, progress: Sequence[dict[str, float]]) -> None:
+    decisions = np.array([row["decisions"] for row in progress])
+    for name, colour, label in (
+        ("others", OTHERS, "opponents, mean"),
+        ("penalty", LEARNER, "learner"),
+    ):
+        values = np.array([row[name] for row in progress])
+        axes.plot(decisions, values, color=colour, alpha=0.25, linewidth=0.8)
+        axes.plot(decisions, smooth(values), color=colour, linewidth=2, label=label)
+    _plain(axes)
+    axes.grid(axis="y", alpha=0.3)
+    axes.xaxis.set_major_formatter(_short_number)
+    axes.set_xlabel("decisions of the learner")
+    axes.set_ylabel("penalty points per episode")
+    axes.set_title("training, actions drawn by probability", fontsize=10)
+    axes.legend(frameon=False)
+
+
+def smooth(values: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Return centred rolling means, of what there is near the ends; NaN are left out."""
+    reach = max(1, int(len(values) * WINDOW / 2))
+    windows = (values[max(0, i - reach) : i + reach + 1] for i in range(len(values)))
+    return np.array([np.nanmean(w) if np.isfinite(w).any() else np.nan for w in windows])
+
+
+def _draw_evaluation(axes: Axes, rows: Sequence[Row]) -> None:
+    opponents = list(dict.fromkeys(row.opponent for row in rows))
+    agents = list(dict.fromkeys(row.agent for row in rows))
+    for number, agent in enumerate(agents):
+        own = [row for row in rows if row.agent == agent]
+        places = [opponents.index(row.opponent) + 0.16 * (2 * number - 1) for row in own]
+        _draw_intervals(axes, own, places, agent, (LEARNER, GREY)[number % 2], "os"[number % 2])
+    _plain(axes)
+    axes.axvline(0, color="black", linewidth=0.8)
+    axes.margins(x=0.18)
+    axes.set_yticks(range(len(opponents)), [f"against {name}" for name in opponents])
+    axes.set_ylim(len(opponents) - 0.5, -0.5)
+    axes.set_xlabel("own penalty minus the others', points\n← better, with 95 % intervals")
+    axes.set_title(f"{rows[0].deals:,} held-out deals from every seat", fontsize=10)
+    axes.legend(frameon=False, fontsize=8, loc="best")
+
+
+def _draw_intervals(
+    axes: Axes, rows: Sequence[Row], places: Sequence[float], label: str, colour: str, marker: str
+) -> None:
+    means = [row.difference for row in rows]
+    errors = [(row.high - row.low) / 2 for row in rows]
+    axes.errorbar(means, places, xerr=errors, label=label, fmt=marker, color=colour, capsize=3)
+    for row, place in zip(rows, places, strict=True):
+        axes.annotate(
+            f"{row.difference:+.1f}",
+            (row.high, place),
+            (5, 0),
+            textcoords="offset points",
+            va="center",
+            fontsize=8,
+            color=colour,
+        )
+
+
+def _plain(axes: Axes) -> None:
+    axes.spines[["top", "right"]].set_visible(False)
+
+
+def _short_number(value: float, _: float) -> str:
+    if value >= 1e6:
+        return f"{value / 1e6:g}M"
+    return f"{value / 1e3:g}k" if value >= 1e3 else f"{value:g}"

@@ -1,0 +1,223 @@
+"""How good is a policy? Played against each baseline on deals that training never saw.
+
+    python -m experiments.evaluate runs/quickstart/checkpoint.pt --deals 2000
+
+Every deal is one round, played once from each seat with the baseline in all other seats. What is
+compared is one's own penalty minus the mean of the others': below 0 is better than they are.
+Letters: D deals, P seats.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+from collections.abc import Callable, Sequence
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from rich.console import Console
+from rich.table import Table
+from scipy import stats
+
+import agents  # noqa: F401  makes the names of the baselines known
+from dominoenv import BatchedGame, DominoError, Policy, Rules, make_policy
+from dominoenv.batch import HELD_OUT_MATCH
+from dominoenv.round import PLAYING
+from experiments.cli import run_program
+
+BASELINES = ("random", "heaviest", "lightest")
+YARDSTICK = "heaviest"  # is put in the agent's place too, for comparison
+CONFIDENCE = 0.95
+WIDTH = 100  # columns of a table at least, also where the output is a file
+
+
+@dataclass(frozen=True)
+class Row:
+    """One agent against one baseline. Differences are in penalty points; the agent's are negative
+    where it is better.
+    """
+
+    agent: str
+    opponent: str
+    difference: float
+    """Mean of own penalty minus the mean of the others'."""
+    low: float
+    high: float
+    """95 % confidence interval of the difference, Student's t over the deals."""
+    penalty: float
+    others: float
+    wins: float
+    """Share of rounds won; a tie counts as a share."""
+    fair: float
+    """Share of rounds that one of P equals wins."""
+    deals: int
+    games: int
+
+
+@dataclass(frozen=True)
+class Played:
+    """What D deals brought, each played from P seats."""
+
+    own: NDArray[np.float64]  # (D, P) penalty of the agent, by its seat
+    others: NDArray[np.float64]  # (D, P) mean penalty of the other seats
+    wins: NDArray[np.float64]  # (D, P) 1, a share for a tie, or 0
+
+    @property
+    def differences(self) -> NDArray[np.float64]:
+        """(D,) own penalty minus the others', mean over the seats."""
+        mean: NDArray[np.float64] = (self.own - self.others).mean(axis=1)
+        return mean
+
+
+def play_deals(agent: Policy, opponent: Policy, rules: Rules, deals: int, seed: int) -> Played:
+    """Play every held-out deal 0 ... deals-1 once from each seat."""
+    players = rules.players
+    deal, seat = np.divmod(np.arange(deals * players), players)
+    game = BatchedGame(rules, deals * players, seed, forced="auto", autoreset=False)
+    game.reset(seed, matches=HELD_OUT_MATCH + deal, rounds=deal % len(rules.rounds))
+    while (live := game.states["ending"] == PLAYING).any():
+        agents_turn = game.to_move == seat
+        for policy, games in ((agent, live & agents_turn), (opponent, live & ~agents_turn)):
+            if (some := np.flatnonzero(games)).size:
+                game.step(policy.act(game.observations[some], game.masks[some]), some)
+    return _collect(game, seat, (deals, players))
+
+
+def _collect(game: BatchedGame, seat: NDArray[np.int64], shape: tuple[int, int]) -> Played:
+    at_seat = (np.arange(game.num_games), seat)
+    # from the records: a round that forced moves alone decided has not been paid in any step
+    penalties = game.states["penalties"][:, : game.num_players].astype(np.float64)
+    own = penalties[at_seat]
+    others = (penalties.sum(axis=1) - own) / (game.num_players - 1)
+    winners = penalties == penalties.min(axis=1, keepdims=True)
+    wins = winners[at_seat] / winners.sum(axis=1)
+    return Played(own.reshape(shape), others.reshape(shape), wins.reshape(shape))
+
+
+def interval(values: NDArray[np.float64]) -> tuple[float, float, float]:
+    """Return the mean of (D,) values and its 95 % confidence interval by Student's t."""
+    mean = float(values.mean())
+    error = float(values.std(ddof=1)) / np.sqrt(len(values))
+    half = float(stats.t.ppf((1 + CONFIDENCE) / 2, len(values) - 1)) * error
+    return mean, mean - half, mean + half
+
+
+def summarise(agent: str, opponent: str, played: Played) -> Row:
+    """Return the row of the table for what was played."""
+    deals, players = played.own.shape
+    mean, low, high = interval(played.differences)
+    return Row(
+        agent=agent,
+        opponent=opponent,
+        difference=mean,
+        low=low,
+        high=high,
+        penalty=float(played.own.mean()),
+        others=float(played.others.mean()),
+        wins=float(played.wins.mean()),
+        fair=1 / players,
+        deals=deals,
+        games=deals * players,
+    )
+
+
+def evaluate(
+    policy: Policy,
+    rules: Rules,
+    *,
+    opponents: Sequence[str] = BASELINES,
+    deals: int = 1000,
+    seed: int = 0,
+    label: str = "trained",
+    progress: Callable[[], object] = lambda: None,
+) -> list[Row]:
+    """Compare a policy with each baseline, and the yardstick in its place on the same deals.
+
+    seed: of the deals, which are matches from HELD_OUT_MATCH on; progress: called after each of the
+    2 * len(opponents) comparisons. Returns the policy's rows, then the yardstick's.
+    """
+    if deals < 2:
+        raise DominoError(f"deals={deals} must be at least 2: one deal has no interval")
+    rows = []
+    yardstick = make_policy(YARDSTICK, rules, seed=seed + 1)
+    for name, agent in ((label, policy), (YARDSTICK, yardstick)):
+        for number, opponent in enumerate(opponents):
+            other = make_policy(opponent, rules, seed=seed + 2 + number)
+            rows.append(summarise(name, opponent, play_deals(agent, other, rules, deals, seed)))
+            progress()
+    return rows
+
+
+# -------------------------------------------------------------------------------------- reporting
+
+
+def print_table(rows: Sequence[Row], rules: Rules) -> None:
+    """Print the comparison as a table."""
+    table = Table(
+        title=f"{rules}\n{rows[0].deals:,} held-out deals, each played from every seat",
+        caption="penalty difference: own minus mean of the others, with a 95 % confidence "
+        f"interval; below 0 is better. Fair share of wins: {rows[0].fair:.1%}",
+        title_justify="left",
+        caption_justify="left",
+    )
+    for heading in ("agent", "against"):
+        table.add_column(heading, no_wrap=True)
+    for heading in ("penalty difference", "own penalty", "others'", "rounds won"):
+        table.add_column(heading, justify="right", no_wrap=True)
+    for number, row in enumerate(rows):
+        if number and row.agent != rows[number - 1].agent:
+            table.add_section()
+        half = (row.high - row.low) / 2
+        table.add_row(
+            row.agent,
+            row.opponent,
+            f"{row.difference:+.2f} ± {half:.2f}",
+            f"{row.penalty:.2f}",
+            f"{row.others:.2f}",
+            f"{row.wins:.1%}",
+        )
+    Console(width=max(WIDTH, Console().width)).print(table)
+
+
+def as_json(rows: Sequence[Row], rules: Rules, seed: int) -> dict[str, Any]:
+    """Return the comparison for a JSON file."""
+    return {
+        "rules": {"game": rules.game, **rules.to_dict()},
+        "seed": seed,
+        "first_match": HELD_OUT_MATCH,
+        "confidence": CONFIDENCE,
+        "rows": [asdict(row) for row in rows],
+    }
+
+
+def main() -> None:
+    """Evaluate a checkpoint from the command line."""
+    parser = argparse.ArgumentParser(prog="python -m experiments.evaluate", description=__doc__)
+    parser.formatter_class = argparse.RawDescriptionHelpFormatter
+    parser.add_argument("checkpoint", type=Path)
+    parser.add_argument("--deals", type=int, default=1000)
+    parser.add_argument("--seed", type=int, default=0, help="of the deals")
+    parser.add_argument("--opponents", default=",".join(BASELINES), help="names, with commas")
+    parser.add_argument("--sampled", action="store_true", help="draw actions by probability")
+    parser.add_argument("--json", type=Path, help="also write the rows to this file")
+    options = parser.parse_args()
+    from dominoenv.envs.trained import load_policy  # loads torch, which --help need not wait for
+
+    policy = load_policy(options.checkpoint, deterministic=not options.sampled)
+    rows = evaluate(
+        policy,
+        policy.rules,
+        opponents=options.opponents.split(","),
+        deals=options.deals,
+        seed=options.seed,
+    )
+    print_table(rows, policy.rules)
+    if options.json:
+        options.json.write_text(json.dumps(as_json(rows, policy.rules, options.seed), indent=1))
+
+
+if __name__ == "__main__":
+    run_program(main)

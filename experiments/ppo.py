@@ -1,0 +1,263 @@
+"""Maskable PPO over `DominoVecEnv`: making it, watching it, and putting it to sleep and back.
+
+The state of a training is whole at one point of SB3's loop only: when an iteration begins, after
+the update of the one before. There checkpoints are written, and there a resumed training goes on,
+with the same games, the same random streams and so the same weights as if it had never stopped.
+"""
+
+from __future__ import annotations
+
+import json
+import time
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import torch
+from sb3_contrib import MaskablePPO
+from stable_baselines3.common.callbacks import BaseCallback
+from stable_baselines3.common.logger import KVWriter, Logger
+from torch.utils.tensorboard import SummaryWriter
+
+from dominoenv import CheckpointError, Policy, make_policy
+from dominoenv.envs.sb3 import DominoVecEnv
+from dominoenv.envs.trained import (
+    TrainedPolicy,
+    load_policy,
+    network_options,
+    read_checkpoint,
+    save_checkpoint,
+)
+from experiments.config import Baseline, Checkpoint, Config
+
+
+def make_opponent(opponent: Baseline | Checkpoint, config: Config) -> Policy:
+    """Return the policy that a config names."""
+    rules = config.make_rules()
+    if isinstance(opponent, Baseline):
+        return make_policy(opponent.policy, rules, **opponent.parameters)
+    return load_policy(opponent.path, rules, opponent.deterministic)
+
+
+def make_env(config: Config) -> DominoVecEnv:
+    """Return the games that a config describes."""
+    environment = config.environment
+    return DominoVecEnv(
+        config.make_rules(),
+        environment.games,
+        [(make_opponent(one, config), one.weight) for one in environment.opponents],
+        seat=environment.seat,
+        seed=config.seed,
+        episode=environment.episode,
+        reward=environment.reward,
+        reward_scale=environment.reward_scale,
+    )
+
+
+def make_model(config: Config, env: DominoVecEnv) -> MaskablePPO:
+    """Return a fresh learner. The network is small, so that a processor does."""
+    ppo = config.ppo
+    first, last = ppo.learning_rate, ppo.final_learning_rate
+    return MaskablePPO(
+        "MlpPolicy",
+        env,
+        learning_rate=lambda remaining: last + (first - last) * remaining,
+        n_steps=ppo.steps,
+        batch_size=min(ppo.batch_size, ppo.steps * env.num_envs),
+        n_epochs=ppo.epochs,
+        gamma=ppo.gamma,
+        gae_lambda=ppo.gae_lambda,
+        clip_range=ppo.clip,
+        ent_coef=ppo.entropy,
+        vf_coef=ppo.value_weight,
+        max_grad_norm=ppo.max_grad_norm,
+        target_kl=ppo.target_kl,
+        policy_kwargs=network_options(config.network.model_dump()),
+        seed=config.seed,
+        device="cpu",
+    )
+
+
+def trained_policy(config: Config, model: MaskablePPO) -> TrainedPolicy:
+    """Return the learner as a policy that plays its best."""
+    return TrainedPolicy(config.make_rules(), model.policy)
+
+
+# ------------------------------------------------------------------------------------ checkpoints
+
+
+def pack_training(model: MaskablePPO) -> dict[str, Any]:
+    """Return all that a training goes on from, the weights apart, as tensors, numbers and texts."""
+    env = model.get_env()
+    assert isinstance(env, DominoVecEnv)
+    kind, keys, *rest = np.random.get_state()  # SB3 shuffles its minibatches with this one
+    state = env.get_state()
+    return {
+        "decisions": model.num_timesteps,
+        "updates": model._n_updates,
+        "optimizer": model.policy.optimizer.state_dict(),
+        "episode_starts": torch.from_numpy(np.array(model._last_episode_starts, dtype=bool)),
+        "torch_rng": torch.get_rng_state(),
+        "numpy_rng": json.dumps([kind, np.asarray(keys).tolist(), *rest]),
+        "env": {
+            name: torch.from_numpy(value) if isinstance(value, np.ndarray) else value
+            for name, value in state.items()
+        },
+    }
+
+
+def unpack_training(model: MaskablePPO, content: dict[str, Any], path: Path) -> None:
+    """Put a training back to where `pack_training` saw it. Raises CheckpointError."""
+    env = model.get_env()
+    assert isinstance(env, DominoVecEnv)
+    try:
+        training = content["training"]
+        model.policy.load_state_dict(content["weights"])
+        model.policy.optimizer.load_state_dict(training["optimizer"])
+        model.num_timesteps, model._n_updates = training["decisions"], training["updates"]
+        model._last_obs = env.set_state(
+            {
+                name: value.numpy() if isinstance(value, torch.Tensor) else value
+                for name, value in training["env"].items()
+            }
+        )
+        model._last_episode_starts = training["episode_starts"].numpy()
+        torch.set_rng_state(training["torch_rng"])
+        kind, keys, *rest = json.loads(training["numpy_rng"])
+    except (KeyError, TypeError, ValueError, RuntimeError) as error:
+        reason = str(error).splitlines()[0]
+        raise CheckpointError(f"{path} cannot be resumed from: {reason}") from error
+    np.random.set_state((kind, np.array(keys, np.uint32), *rest))
+
+
+def save_training(config: Config, model: MaskablePPO, folder: Path) -> None:
+    """Write checkpoint.pt, and the same under its number of decisions; forget the oldest."""
+    numbered = folder / "checkpoints" / f"{model.num_timesteps:012d}.pt"
+    training = pack_training(model)
+    for path in (numbered, folder / "checkpoint.pt"):
+        save_checkpoint(
+            path,
+            config.make_rules(),
+            config.network.model_dump(mode="json"),
+            model.policy.state_dict(),
+            config=config.to_yaml(),
+            training=training,
+        )
+    for old in sorted(numbered.parent.glob("[0-9]*.pt"))[: -config.checkpoints.keep]:
+        old.unlink()
+
+
+def load_training(model: MaskablePPO, folder: Path) -> int:
+    """Put the newest checkpoint of a run back; return its number of decisions."""
+    path = folder / "checkpoint.pt"
+    unpack_training(model, read_checkpoint(path), path)
+    return int(model.num_timesteps)
+
+
+# --------------------------------------------------------------------------------------- watching
+
+
+class TensorBoardWriter(KVWriter):
+    """Writes SB3's figures for TensorBoard; what lies beyond the point of resuming is dropped."""
+
+    def __init__(self, folder: Path, purge_step: int | None) -> None:
+        self.writer = SummaryWriter(str(folder), purge_step=purge_step)
+
+    def write(
+        self, key_values: dict[str, Any], key_excluded: dict[str, tuple[str, ...]], step: int = 0
+    ) -> None:
+        """Write one number for each key."""
+        for key, value in key_values.items():
+            if "tensorboard" not in (key_excluded.get(key) or ()):
+                self.writer.add_scalar(key, float(value), step)
+        self.writer.flush()
+
+    def close(self) -> None:
+        """Close the file."""
+        self.writer.close()
+
+
+class Watcher(BaseCallback):
+    """Counts what episodes bring, reports each iteration, and writes checkpoints.
+
+    report: called with the figures of every iteration; save: called when a checkpoint is due.
+    """
+
+    def __init__(
+        self,
+        config: Config,
+        report: Callable[[dict[str, float]], None],
+        save: Callable[[], None],
+    ) -> None:
+        super().__init__()
+        self.config, self.report, self.save = config, report, save
+        self.episodes: list[dict[str, Any]] = []
+        self.saved_at = -1
+        self.began = time.monotonic()
+
+    def _on_rollout_start(self) -> None:
+        ppo, saving = self.config.ppo, self.config.checkpoints
+        iteration = self.num_timesteps // (ppo.steps * self.training_env.num_envs)
+        if iteration % saving.every == 0:
+            self._save()
+
+    def _on_training_end(self) -> None:
+        self._save()
+
+    def _save(self) -> None:
+        if self.saved_at != self.num_timesteps:  # not again what was just resumed from
+            self.saved_at = self.num_timesteps
+            self.save()
+
+    def _on_step(self) -> bool:
+        infos = self.locals["infos"]
+        self.episodes += [infos[i] for i in np.flatnonzero(self.locals["dones"])]
+        return True
+
+    def _on_rollout_end(self) -> None:
+        figures = self._figures()
+        for name, value in figures.items():
+            if name != "decisions":
+                self.logger.record(f"rounds/{name}", value)
+        self.report(figures)
+        self.episodes.clear()
+
+    def _figures(self) -> dict[str, float]:
+        """Return the means over the episodes that ended in this iteration."""
+        now = time.monotonic()
+        decisions = self.config.ppo.steps * self.training_env.num_envs
+        speed, self.began = decisions / (now - self.began), now
+        return {
+            "decisions": self.num_timesteps,
+            "penalty": _mean([info["penalty"] for info in self.episodes]),
+            "others": _mean([info["others"] for info in self.episodes]),
+            "won": _mean([info["won"] for info in self.episodes]),
+            "reward": _mean([info["episode"]["r"] for info in self.episodes]),
+            "episodes": len(self.episodes),
+            "decisions_per_second": speed,
+        }
+
+
+def _mean(values: list[float]) -> float:
+    return float(np.mean(values)) if values else float("nan")
+
+
+def learn(
+    config: Config,
+    model: MaskablePPO,
+    folder: Path,
+    report: Callable[[dict[str, float]], None],
+) -> None:
+    """Train from where the model stands to the config's number of decisions."""
+    done = int(model.num_timesteps)
+    writer = TensorBoardWriter(folder / "tensorboard", purge_step=done or None)
+    model.set_logger(Logger(str(folder), [writer]))
+    watcher = Watcher(config, report, lambda: save_training(config, model, folder))
+    watcher.saved_at = done if done else -1
+    try:
+        if done < config.ppo.decisions:
+            # SB3 adds what is done already, so that schedules see the same total after a resume
+            model.learn(config.ppo.decisions - done, watcher, reset_num_timesteps=not done)
+    finally:
+        model.logger.close()

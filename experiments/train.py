@@ -1,0 +1,225 @@
+"""Train an agent by a config, then compare it with the baselines.
+
+    python -m experiments.train configs/quickstart.yaml
+    python -m experiments.train configs/quickstart.yaml --resume
+    python -m experiments.train configs/quickstart.yaml --out runs/fast ppo.decisions=200_000
+
+The run's folder (runs/<name> unless --out says otherwise) holds config.yaml (resolved),
+checkpoint.pt (the newest; older ones in checkpoints/), progress.csv, tensorboard/, evaluation.json
+and learning_curve.png. After a kill, --resume goes on from the newest checkpoint to the same
+weights.
+"""
+
+from __future__ import annotations
+
+import argparse
+import csv
+import io
+import json
+import shutil
+import sys
+from pathlib import Path
+from typing import Any
+
+import yaml
+from tqdm import tqdm
+
+from dominoenv import CheckpointError
+from experiments.cli import run_program
+from experiments.config import Config, ConfigError, load_config
+from experiments.evaluate import Row, as_json, evaluate, print_table
+
+RUNS = Path("runs")
+FREE_TO_DIFFER = {"name", "threads", "checkpoints", "evaluation"}  # change no weights on a resume
+FILES = ("config.yaml", "checkpoint.pt", "progress.csv", "evaluation.json", "learning_curve.png")
+FOLDERS = ("checkpoints", "tensorboard")
+
+
+class Progress:
+    """The bar on the screen, and progress.csv with one row an iteration."""
+
+    def __init__(self, config: Config, folder: Path, done: int) -> None:
+        self.path = folder / "progress.csv"
+        self._forget_beyond(done)
+        self.total = config.ppo.decisions
+        watched = sys.stderr.isatty()
+        self.bar = tqdm(
+            total=self.total,
+            initial=done,
+            unit=" decisions",
+            unit_scale=True,
+            smoothing=0.1,
+            dynamic_ncols=watched,
+            mininterval=0.5 if watched else 15,  # a log file wants few lines
+        )
+
+    def _forget_beyond(self, done: int) -> None:
+        """Drop rows of iterations that a kill undid: they will be played again."""
+        if not self.path.exists():
+            return
+        rows = [row for row in read_progress(self.path) if row["decisions"] <= done]
+        from dominoenv.envs.trained import write_atomically
+
+        write_atomically(self.path, _as_csv(rows, header=True).encode())
+
+    def __call__(self, figures: dict[str, float]) -> None:
+        """Take the figures of an iteration."""
+        new = not self.path.exists() or not self.path.stat().st_size
+        with self.path.open("a", encoding="utf-8") as file:
+            file.write(_as_csv([figures], header=new))
+        self.bar.set_postfix(
+            penalty=f"{figures['penalty']:.2f}",
+            others=f"{figures['others']:.2f}",
+            refresh=False,
+        )
+        self.bar.update(min(figures["decisions"], self.total) - self.bar.n)
+
+    def close(self) -> None:
+        """Leave the bar as it stands."""
+        self.bar.close()
+
+
+def _as_csv(rows: list[dict[str, float]], header: bool) -> str:
+    if not rows:
+        return ""
+    text = io.StringIO()
+    writer = csv.DictWriter(text, list(rows[0]), lineterminator="\n")
+    if header:
+        writer.writeheader()
+    writer.writerows({k: round(v, 4) for k, v in row.items()} for row in rows)
+    return text.getvalue()
+
+
+def read_progress(path: Path) -> list[dict[str, float]]:
+    """Return the rows of a progress.csv; a last line that a kill cut short is left out."""
+    with path.open(encoding="utf-8") as file:
+        rows = list(csv.DictReader(file))
+    return [{k: float(v) for k, v in row.items()} for row in rows if all(row.values())]
+
+
+# ---------------------------------------------------------------------------------------- folders
+
+
+def prepare_folder(config: Config, folder: Path, resume: bool, overwrite: bool) -> None:
+    """Make the folder of a run ready. Raises CheckpointError or ConfigError if it does not fit."""
+    if resume:
+        check_resumable(config, folder)
+        return
+    taken = [name for name in (*FILES, *FOLDERS) if (folder / name).exists()]
+    if taken and not overwrite:
+        raise CheckpointError(
+            f"{folder} holds a run already: go on with --resume, replace it with --overwrite, or "
+            "choose another folder with --out"
+        )
+    for name in taken:
+        path = folder / name
+        shutil.rmtree(path) if path.is_dir() else path.unlink()
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+        (folder / "config.yaml").write_text(config.to_yaml(), encoding="utf-8")
+    except OSError as error:
+        raise ConfigError(
+            f"cannot write to {folder}: {error.strerror}; choose another --out"
+        ) from None
+
+
+def check_resumable(config: Config, folder: Path) -> None:
+    """Raise where a run is not there, or where it was begun with another config."""
+    saved = folder / "config.yaml"
+    if not saved.exists():
+        raise CheckpointError(
+            f"{folder} holds no run to resume: start without --resume, or name the run's folder "
+            "with --out"
+        )
+    begun = load_config(saved)
+    different = _differences(yaml.safe_load(begun.to_yaml()), yaml.safe_load(config.to_yaml()))
+    if different:
+        raise ConfigError(
+            f"{folder} was begun with {', '.join(different)}: resume with the same values, or "
+            "start anew with --overwrite or another --out"
+        )
+
+
+def _differences(old: Any, new: Any, path: str = "") -> list[str]:
+    """Return `key=value` of the old config where the new one differs and weights depend on it."""
+    if isinstance(old, dict) and isinstance(new, dict):
+        keys = [key for key in {**old, **new} if path or key not in FREE_TO_DIFFER]
+        return [
+            line
+            for key in keys
+            for line in _differences(old.get(key), new.get(key), f"{path}.{key}".lstrip("."))
+        ]
+    return [] if old == new else [f"{path}={json.dumps(old)}"]
+
+
+# ---------------------------------------------------------------------------------------- running
+
+
+def train(config: Config, folder: Path, *, resume: bool = False, overwrite: bool = False) -> Any:
+    """Train by a config in a folder; return the model. Raises DominoErrors for bad input."""
+    import torch
+
+    from experiments import ppo
+
+    prepare_folder(config, folder, resume, overwrite)
+    torch.set_num_threads(config.threads)
+    model = ppo.make_model(config, ppo.make_env(config))
+    # a run that was killed at once has no checkpoint yet, and resumes from its beginning
+    resumable = resume and (folder / "checkpoint.pt").exists()
+    done = ppo.load_training(model, folder) if resumable else 0
+    progress = Progress(config, folder, done)
+    try:
+        ppo.learn(config, model, folder, progress)
+    finally:
+        progress.close()
+    return model
+
+
+def compare(config: Config, folder: Path, model: Any) -> list[Row]:
+    """Evaluate what was trained; write evaluation.json and learning_curve.png, print the table."""
+    from experiments import ppo
+    from experiments.curve import draw_learning_curve
+
+    rules, settings = config.make_rules(), config.evaluation
+    with tqdm(total=2 * len(settings.opponents), desc="evaluating", leave=False) as bar:
+        rows = evaluate(
+            ppo.trained_policy(config, model),
+            rules,
+            opponents=settings.opponents,
+            deals=settings.deals,
+            seed=config.seed,
+            progress=bar.update,
+        )
+    result = as_json(rows, rules, config.seed)
+    (folder / "evaluation.json").write_text(json.dumps(result, indent=1) + "\n", encoding="utf-8")
+    draw_learning_curve(
+        read_progress(folder / "progress.csv"), rows, folder / "learning_curve.png", config.name
+    )
+    print_table(rows, rules)
+    return rows
+
+
+def main() -> None:
+    """Train from the command line."""
+    parser = argparse.ArgumentParser(prog="python -m experiments.train", description=__doc__)
+    parser.formatter_class = argparse.RawDescriptionHelpFormatter
+    parser.add_argument("config", type=Path)
+    parser.add_argument("overrides", nargs="*", metavar="a.b=value", help="values that differ")
+    parser.add_argument("--out", type=Path, help="folder of the run")
+    how = parser.add_mutually_exclusive_group()
+    how.add_argument("--resume", action="store_true", help="go on where a run stopped")
+    how.add_argument("--overwrite", action="store_true", help="replace a run in the folder")
+    options = parser.parse_intermixed_args()
+    config = load_config(options.config, options.overrides)
+    folder = options.out or RUNS / config.name
+    try:
+        model = train(config, folder, resume=options.resume, overwrite=options.overwrite)
+    except KeyboardInterrupt:
+        message = f"stopped; go on with --resume (checkpoints are in {folder})"
+        raise KeyboardInterrupt(message) from None
+    compare(config, folder, model)
+    print(f"results are in {folder}")
+
+
+if __name__ == "__main__":
+    run_program(main)

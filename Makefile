@@ -6,7 +6,7 @@ STAMP := $(VENV)/.installed
 export PYTHONUNBUFFERED := 1
 
 .DEFAULT_GOAL := help
-.PHONY: help train test lint figures clean
+.PHONY: help train test lint figures soak clean
 
 help: ## list the targets
 	@grep -hE '^[a-z]+:.*##' $(MAKEFILE_LIST) | awk -F':.*## ' '{printf "  make %-9s %s\n", $$1, $$2}'
@@ -21,6 +21,9 @@ lint: $(STAMP) ## check style and types
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
+
+soak: $(STAMP) ## compare the engine with the plain reference for MINUTES (10), over all options
+	$(BIN)/python -m tests.soak --minutes $(or $(MINUTES),10) --seed $(or $(SEED),0)
 
 figures: $(STAMP) ## reproduce the reference figures of random play (see docs/rules.md)
 	$(BIN)/python -m experiments.figures

@@ -36,9 +36,7 @@ WIDTH = 100  # columns of a table at least, also where the output is a file
 
 @dataclass(frozen=True)
 class Row:
-    """One agent against one baseline. Differences are in penalty points; the agent's are negative
-    where it is better.
-    """
+    """One agent against one baseline, in penalty points: a negative difference is better."""
 
     agent: str
     opponent: str

@@ -142,11 +142,12 @@ def _pick_heaviest(masks: Any, weights: Any, draws: Any, actions: Any) -> int:
 def _as_int8(masks: Masks, num_actions: int) -> NDArray[np.int8]:
     """Return masks in the one form that the kernels are compiled for, or raise DominoError."""
     shape = getattr(masks, "shape", None)
-    is_mask = shape is not None and len(shape) == 2 and masks.dtype.kind in "bui"
+    is_mask = shape is not None and len(shape) == 2 and masks.dtype.kind in "buif"
     if not is_mask or shape[1] != num_actions:  # type: ignore[index]
         what = type(masks).__name__ if shape is None else f"array of {masks.dtype}, shape {shape}"
-        raise DominoError(f"masks must be whole numbers of shape (n, {num_actions}), not a {what}")
-    return np.ascontiguousarray(masks, np.int8)
+        raise DominoError(f"masks must be numbers of shape (n, {num_actions}), not {what}")
+    flags = masks if masks.dtype == np.int8 else masks != 0  # a larger number may not fit
+    return np.ascontiguousarray(flags, np.int8)
 
 
 def _refuse_empty(row: int) -> None:

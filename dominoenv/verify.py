@@ -116,6 +116,8 @@ def _parsed(text: str, where: str) -> dict[str, Any]:
         line = json.loads(text, object_pairs_hook=_object, parse_constant=_no_constant)
     except RecursionError:
         raise RecordError(f"{where}: brackets are nested too deep for a record") from None
+    except json.JSONDecodeError as error:
+        raise RecordError(f"{where}: not JSON: {error.msg}, column {error.colno}") from None
     except ValueError as error:
         raise RecordError(f"{where}: not JSON: {error}") from None
     if not isinstance(line, dict):

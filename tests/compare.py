@@ -75,6 +75,13 @@ def play_rounds(rules: Rules, seed: int, matches: Any, rounds: Any) -> Iterator[
         )
 
 
+COMPARED = {
+    *("ending", "penalties", "hand_sizes", "boneyard_size", "to_move", "drew", "passes", "lacks"),
+    *("markers", "ends", "pending", "num_pending", "turns_taken", "owes_play"),
+    *("foot", "toes", "arms"),
+}
+
+
 def bits(number: int) -> set[int]:
     return {i for i in range(number.bit_length()) if number >> i & 1}
 
@@ -83,7 +90,7 @@ def engine_facts(trace: Trace) -> Iterator[dict[str, Any]]:
     """Yield what the engine says of each position of a round."""
     rules, frames = trace.rules, trace.frames
     players = rules.players
-    column = {name: frames[name].tolist() for name in frames.dtype.names}
+    column = {name: frames[name].tolist() for name in frames.dtype.names if name in COMPARED}
     for k, legal in enumerate(trace.legal):
         over = column["ending"][k] != PLAYING
         facts: dict[str, Any] = {

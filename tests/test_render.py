@@ -174,7 +174,7 @@ def test_open_ends_of_a_chicken_foot_table() -> None:
 
 def test_says_what_is_owed() -> None:
     assert "owes a play for its double, has drawn." in render_text(
-        {**TRAINS, "owes_play": True, "drew": True, "pending": [], "markers": []}
+        {**TRAINS, "owes_play": True, "drew": True, "pending": [1], "markers": []}
     )
     assert "the Mexican Train (◆1)" in render_text(
         {**TRAINS, "pending": ["M", 1], "mexican_train": ["9-8", "8-8"]}

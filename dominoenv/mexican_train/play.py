@@ -293,7 +293,7 @@ def play(g: Any, r: Any, tile: int, train: int) -> None:
     seat = int(g["to_move"])
     put_on_train(g, r, tile, train)
     lay_tile(g, seat, tile)
-    g["passes"] = 0
+    g["passes"] = g["owes_play"] = 0
     if train == seat:
         g["markers"] &= ~(1 << seat)
     if g["drew"] == DRAWN:
@@ -304,7 +304,8 @@ def play(g: Any, r: Any, tile: int, train: int) -> None:
         end_round(g, r, WENT_OUT)
         return
     g["doubles"] += 1 if double else 0
-    g["owes_play"] = 1 if double and (empty_hand or r["double_followup"] != NO_FOLLOWUP) else 0
+    if double and (empty_hand or r["double_followup"] != NO_FOLLOWUP):
+        g["owes_play"] = 1
     if in_opening(g, r):
         if not empty_hand and not can_play(g, r, 1 << seat):
             end_turn(g, r)  # nothing more fits: no draw, no marker

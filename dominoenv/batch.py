@@ -332,10 +332,7 @@ class BatchedGame:
         seats: (n,), or one seat for all games.
         """
         index = self._games(games, distinct=False)
-        wanted = as_array("seats", seats)
-        if wanted.ndim == 0:
-            wanted = np.broadcast_to(wanted, index.shape)
-        viewers = self._indices("seats", wanted, self.rules.players, len(index))
+        viewers = self._seats(seats, len(index))
         rows = np.zeros((len(index), self.layout.size), np.uint8)
         drive.observe_games(self.states, self.rules.record, index, viewers, rows)
         return rows
@@ -393,8 +390,7 @@ class BatchedGame:
         is. No recorder is attached to the new batch. Raises DominoError for seats or a generator
         that cannot be, PositionError if a position's `lacks` allows no deal.
         """
-        wanted = np.broadcast_to(np.asarray(seats), self._all.shape)
-        viewers = self._indices("seats", wanted, self.rules.players)
+        viewers = self._seats(seats, self.num_games)
         recorder, self._recorder = self._recorder, None
         try:
             other = self.copy()
@@ -416,6 +412,13 @@ class BatchedGame:
             if not np.array_equal(self._places[index], places):
                 raise DominoError("games names a game twice")
         return index
+
+    def _seats(self, seats: ArrayLike, size: int) -> NDArray[np.int64]:
+        """Return (n,) seats; one seat stands for all."""
+        wanted = as_array("seats", seats)
+        if wanted.ndim == 0:
+            wanted = np.broadcast_to(wanted, (size,))
+        return self._indices("seats", wanted, self.rules.players, size)
 
     def _indices(
         self, name: str, values: ArrayLike, limit: int, size: int | None = -1

@@ -104,6 +104,10 @@ def nearly(rng: random.Random, *good: Any) -> Any:
     return rng.choice(good) if good and rng.random() < 0.6 else junk(rng)
 
 
+def generator() -> np.random.Generator:
+    return np.random.default_rng(1)
+
+
 class Attack:
     """One attack: calls are counted, an error of the library's is an answer, a slow one is not."""
 
@@ -233,6 +237,7 @@ def batch_calls(game: BatchedGame, rng: random.Random) -> list[tuple[Callable[..
         (game.step, (wrong, games)),
         (game.observe, (nearly(rng, 0, [0] * size, [-1] * size, 99), games)),
         (game.legal_actions, (nearly(rng, 0, size, -1),)),
+        (game.redeal_hidden, (nearly(rng, 0, [0] * size, -1, 99), nearly(rng, generator()))),
         (game.action_text, (nearly(rng, 0, -1, game.num_actions), nearly(rng, 0, -1, 10))),
         (game.layout.__getitem__, (nearly(rng, "hand", "hands"),)),
         (game.layout.raw, (nearly(rng, game.observations, game.observations[:, :-1]),)),
@@ -352,6 +357,7 @@ def attack_game(attack: Attack) -> None:
     else:
         attack.call(game.next_round, rng.choice([-1, "a", 2**64, 1.5, [3], object()]))
     attack.call(game.move_text, nearly(rng, 0, -1, 10**6))
+    attack.call(game.redeal_hidden, nearly(rng, 0, -1, 99), nearly(rng, generator()))
     attack.call(game.record, nearly(rng, ["a", "b"]), episode=nearly(rng, "match", "round"))
     assert content(game.state) == content(twin.state)
     assert game.position() == twin.position()
@@ -402,8 +408,8 @@ def mutated(value: Any, rng: random.Random, more: Any = None) -> Any:
 
 
 def copied(value: Any) -> Any:
-    """Return a copy of JSON values; junk stays what it is."""
-    return copy.deepcopy(value) if is_plain(value) else value
+    """Return a copy of JSON values, None of others: some cannot be copied."""
+    return copy.deepcopy(value) if is_plain(value) else None
 
 
 def check_playable(game: Game, rng: random.Random) -> None:

@@ -20,7 +20,7 @@ from dominoenv.rules import Rules
 
 Reveal = Literal["all"] | Collection[int] | None
 
-LEAST_WIDTH = 60
+LEAST_WIDTH, MOST_WIDTH = 60, 10_000
 FACE_DOWN = "▯"
 MISSING = "▫"
 FLAG = "⚑"
@@ -44,10 +44,12 @@ def render_text(
     reveal: whose hands lie face up: "all", the seats named, or nobody's (None). colour: with ANSI
     colours, for a terminal. Trains that are too long lose tiles in their middle, never their end.
     Raises PositionError or RulesError for a position that cannot be, PositionError for hands to
-    reveal that are no seats, and for a `width` below 60.
+    reveal that are no seats, and for a `width` below 60 or above 10,000.
     """
     if not isinstance(width, int) or width < LEAST_WIDTH:
         raise PositionError(f"width={width!r} is too narrow a picture; take {LEAST_WIDTH} or more")
+    if width > MOST_WIDTH:
+        raise PositionError(f"width={width} is too wide a picture; take {MOST_WIDTH} at most")
     if not isinstance(colour, bool | np.bool_):
         raise PositionError(f"colour={colour!r} must be true or false")
     rules, _ = record_of(position)
@@ -62,7 +64,9 @@ def _check_reveal(rules: Rules, reveal: object) -> None:
     """Raise PositionError for what does not name hands."""
     if reveal is None or (isinstance(reveal, str) and reveal == "all"):
         return
-    seats = list(reveal) if isinstance(reveal, Collection) and not isinstance(reveal, str) else [-1]
+    seats: list[Any] = [-1]
+    if isinstance(reveal, Collection) and getattr(reveal, "ndim", 1) == 1:  # of an array
+        seats = list(reveal)
     if not all(isinstance(seat, int | np.integer) and 0 <= seat < rules.players for seat in seats):
         raise PositionError(f"reveal={reveal!r} must be 'all', None or some seats")
 

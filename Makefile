@@ -6,7 +6,7 @@ STAMP := $(VENV)/.installed
 export PYTHONUNBUFFERED := 1
 
 .DEFAULT_GOAL := help
-.PHONY: help train test lint figures soak clean
+.PHONY: help train test lint bench figures soak clean
 
 help: ## list the targets
 	@grep -hE '^[a-z]+:.*##' $(MAKEFILE_LIST) | awk -F':.*## ' '{printf "  make %-9s %s\n", $$1, $$2}'
@@ -24,6 +24,9 @@ lint: $(STAMP) ## check style and types
 
 soak: $(STAMP) ## compare the engine with the plain reference for MINUTES (10), over all options
 	$(BIN)/python -m tests.soak --minutes $(or $(MINUTES),10) --seed $(or $(SEED),0)
+
+bench: $(STAMP) ## measure decisions a second on one core
+	$(BIN)/python -m experiments.throughput
 
 figures: $(STAMP) ## reproduce the reference figures of random play (see docs/rules.md)
 	$(BIN)/python -m experiments.figures

@@ -7,6 +7,7 @@ import pickle
 from typing import Any
 
 import pytest
+import yaml
 
 from dominoenv import (
     ChickenFootRules,
@@ -24,6 +25,7 @@ def test_rules_survive_dict_short_dict_and_pickle(rules: Rules) -> None:
     kind = type(rules)
     assert kind.from_dict(rules.to_dict()) == rules
     assert kind.from_dict(rules.short_dict()) == rules
+    assert kind.from_dict(yaml.safe_load(yaml.safe_dump(rules.to_dict()))) == rules
     again = pickle.loads(pickle.dumps(rules))
     assert again == rules
     assert not again.record.flags.writeable  # what the kernels are compiled for

@@ -90,9 +90,11 @@ def write_word(row: Any, at: int, word: Any, size: int) -> None:
 
     Up to seven bytes behind the last one are cleared as well: write a row from left to right.
     """
-    for start in range(0, size, 8):
-        store_8_bytes(row, at + start, spread(word & BYTE))
+    end = at + size
+    while at < end:
+        store_8_bytes(row, at, spread(word & BYTE))
         word >>= EIGHT
+        at += 8
 
 
 @jit

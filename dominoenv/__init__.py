@@ -1,8 +1,11 @@
 """dominoenv: Mexican Train and Chicken Foot for reinforcement learning research.
 
-Four ways in: `Game` (one match, for people, tests and search), `BatchedGame` (many games over
-arrays), `mexican_train_v0` and `chicken_foot_v0` (PettingZoo), and `dominoenv.envs.sb3` (training).
+Ways in: `Game` (one match, for people, tests and search), `BatchedGame` (many games over arrays),
+`mexican_train_v0` and `chicken_foot_v0` (PettingZoo), `gymnasium.make("dominoenv/MexicanTrain-v0")`
+and `"dominoenv/ChickenFoot-v0"` (one learner), and `dominoenv.envs.sb3` (training).
 """
+
+import gymnasium as _gymnasium
 
 from dominoenv.batch import BatchedGame
 from dominoenv.errors import (
@@ -50,3 +53,13 @@ __all__ = [
     "verify_record",
     "write_record",
 ]
+
+# Gymnasium imports the environments when somebody asks for one: importing the library stays light.
+for _id, _game in (("MexicanTrain", "mexican_train"), ("ChickenFoot", "chicken_foot")):
+    if f"dominoenv/{_id}-v0" not in _gymnasium.registry:  # the module may be loaded anew
+        _gymnasium.register(
+            f"dominoenv/{_id}-v0",
+            entry_point="dominoenv.envs.single:DominoEnv",
+            vector_entry_point="dominoenv.envs.vector:DominoVectorEnv",
+            kwargs={"game": _game},
+        )

@@ -95,9 +95,7 @@ def test_neither_size_nor_order_of_a_batch_matters(rules: Rules) -> None:
         for i in (2, 0, 1):  # one at a time, in another order
             small.step(actions[i : i + 1], games=[i])
     fields = ("hands", "table", "boneyard_size", "to_move", "scores", "played", "match")
-    alive = (
-        large.states["match"][[731, 2, 417]] < 1000
-    )
+    alive = large.states["match"][[731, 2, 417]] < 1000
     for field in fields:
         ours, theirs = small.states[field][alive], large.states[field][[731, 2, 417]][alive]
         assert np.array_equal(ours, theirs), field

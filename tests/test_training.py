@@ -93,7 +93,7 @@ def test_vec_env_is_what_sb3_expects(game: str) -> None:
         masks = get_action_masks(env)
         assert masks.shape == (8, env.action_space.n)
         assert masks.any(axis=1).all()
-        assert (env.game.to_move == env._seats).all()
+        assert (env.game.to_move == env.learner.seats).all()
         before = observations.copy()
         following, rewards, done, infos = env.step(masks.argmax(axis=1))
         assert (observations == before).all()  # what was handed out stays as it was
@@ -210,7 +210,7 @@ def replayed_payments(
         while game.states["ending"][0] != 0:
             match = int(game.states["match"][0]) + stride
             game.reset(int(game.states["seed"][0]), matches=[match])
-            seat = (match + match // stride) % players
+            seat = (match % stride + match // stride) % players
             owed, decided = 0.0, False
     return payments
 
@@ -230,11 +230,11 @@ def test_the_learners_seat_rotates_or_stays() -> None:
 
 def test_lineups_depend_on_seed_and_match_alone() -> None:
     small, large = (DominoVecEnv(GAMES["train"], size, MIXED, seed=9) for size in (16, 4096))
-    assert (small._lineup == large._lineup[:16]).all()
-    assert abs((large._lineup == 1).mean() - 0.75) < 0.02
+    assert (small.learner.lineup == large.learner.lineup[:16]).all()
+    assert abs((large.learner.lineup == 1).mean() - 0.75) < 0.02
     other = DominoVecEnv(GAMES["train"], 4096, MIXED, seed=10)
-    assert (other._lineup != large._lineup).any()
-    assert (large._lineup[:, 0] != large._lineup[:, 1]).any()
+    assert (other.learner.lineup != large.learner.lineup).any()
+    assert (large.learner.lineup[:, 0] != large.learner.lineup[:, 1]).any()
 
 
 def test_a_seed_gives_the_same_games() -> None:

@@ -1,0 +1,149 @@
+"""`DominoEnv`: one learner at one table, as Gymnasium wants it.
+
+`gymnasium.make("dominoenv/MexicanTrain-v0")` and `"dominoenv/ChickenFoot-v0"`, once `dominoenv` is
+imported. Letters: L entries of an observation, A actions.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+import gymnasium
+import numpy as np
+from gymnasium import spaces
+from numpy.typing import NDArray
+
+from dominoenv.batch import checked_choice, checked_seed
+from dominoenv.envs.learner import LearnerGames
+from dominoenv.envs.table import RENDER_MODES, Info, RulesLike, table_rules
+from dominoenv.errors import GameOverError
+from dominoenv.positions import position_of
+from dominoenv.render.text import render_text
+from dominoenv.rules import RULES
+
+# The keywords that are no rules but settings of `LearnerGames`.
+SETTINGS = (
+    *("opponents", "seat", "seed", "episode", "double", "reward", "reward_scale", "forced"),
+    *("illegal", "illegal_reward"),
+)
+METADATA: dict[str, Any] = {"render_modes": list(RENDER_MODES), "render_fps": 4}
+
+
+def make_games(
+    game: str,
+    rules: RulesLike,
+    num_games: int,
+    keywords: Mapping[str, Any],
+    own: tuple[str, ...],
+) -> LearnerGames:
+    """Make the games of an environment from all its keywords; `own` are those it took itself."""
+    checked_choice("game", game, tuple(RULES))
+    settings = {name: value for name, value in keywords.items() if name in SETTINGS}
+    options = {name: value for name, value in keywords.items() if name not in SETTINGS}
+    made = table_rules(game, rules, options, ("rules", *SETTINGS, *own))
+    return LearnerGames(made, num_games, **{"illegal": "penalty", **settings})
+
+
+def picture(games: LearnerGames, game: int) -> str:
+    """Return one game's table as text; all hands lie face up."""
+    return render_text(position_of(games.rules, games.game.states[game]), reveal="all")
+
+
+class DominoEnv(gymnasium.Env[NDArray[np.float32], np.int64]):
+    """One learner; agents play the other seats inside, so that a step is one decision of its own.
+
+    An observation is (L,) float32 in [0, 1], laid out by `env.unwrapped.game.layout`. What is legal
+    stands in `info["action_mask"]`, (A,) int8, 1 = legal, and comes from `action_masks()`, as
+    sb3-contrib asks for it. An info also holds the learner's `seat`, after a step whether it was an
+    `illegal_action`, at the end `penalty` (the learner's total of the episode), `others` (the mean
+    of the other seats') and `won` (1, a share for a tie, or 0). Once the episode is over no action
+    counts any more, and the mask is all 1.
+
+    Arguments:
+
+    - rules: a rules object, a preset's name or options by name; or the options as keywords
+      (`preset="station", players=6`).
+    - opponents: "random"; a policy, its name, a function `f(observations, masks) -> actions` over n
+      rows, or (one of these, weight) pairs to draw each opposing seat from.
+    - seat: the learner's, or "rotate" (default), which changes it with each match.
+    - illegal: what an illegal action does. "penalty" (default), for checkers and algorithms that
+      know no masks: it costs `illegal_reward`, and the legal action of the lowest id is played in
+      its place. "raise": IllegalActionError, and nothing has changed.
+    - episode, double, reward, reward_scale, forced: as in `BatchedGame`; moves without a choice are
+      made for the learner unless `forced="explicit"`.
+    - render_mode: "ansi", or "human" to print the table after every step.
+    - seed: of the first episode. `reset(seed=...)` begins match 0 of another seed, `reset()` goes
+      on to the next match, `reset(options={"match": m})` begins match m.
+
+    Raises RulesError for a keyword that nobody knows, other DominoErrors for what cannot be.
+    """
+
+    metadata = METADATA
+
+    def __init__(
+        self,
+        game: str,
+        rules: RulesLike = None,
+        *,
+        render_mode: str | None = None,
+        **keywords: Any,
+    ) -> None:
+        if render_mode is not None:
+            checked_choice("render_mode", render_mode, RENDER_MODES)
+        self.render_mode = render_mode
+        self.learner = make_games(game, rules, 1, keywords, ("render_mode",))
+        self.game, self.rules = self.learner.game, self.learner.rules
+        self.observation_space = spaces.Box(0.0, 1.0, (self.game.layout.size,), np.float32)
+        self.action_space = spaces.Discrete(self.game.num_actions)
+
+    def reset(
+        self, *, seed: int | None = None, options: dict[str, Any] | None = None
+    ) -> tuple[NDArray[np.float32], Info]:
+        """Begin an episode; see the class for what seed and options mean."""
+        seed = None if seed is None else checked_seed(seed)
+        self.learner.deal(seed, options)
+        super().reset(seed=seed)
+        self._show()
+        return self.learner.observations()[0], self._info()
+
+    def step(self, action: Any) -> tuple[NDArray[np.float32], float, bool, bool, Info]:
+        """Carry out the learner's action; the others play until it is to move again.
+
+        Raises GameOverError when the episode is over, IllegalActionError for an action that is no
+        whole number, and for any illegal one with `illegal="raise"`; nothing has changed then.
+        """
+        learner = self.learner
+        if learner.done[0]:
+            raise GameOverError("the episode is over: call reset()")
+        reward = float(learner.step([action])[0])
+        info = {**self._info(), "illegal_action": bool(learner.illegal_actions[0])}
+        over = bool(learner.done[0])
+        if over:
+            results = learner.results(np.zeros(1, np.int64))
+            info |= {name: values[0].item() for name, values in results.items()}
+        self._show()
+        return learner.observations()[0], reward, over, False, info
+
+    def action_masks(self) -> NDArray[np.int8]:
+        """Return (A,) what the learner may play now, 1 = legal; a copy."""
+        masks = self.learner.masks()
+        return masks.reshape(-1)
+
+    def render(self) -> str | None:
+        """Return the table as text ("ansi"), or print it ("human"); all hands lie face up."""
+        if self.render_mode is None:
+            gymnasium.logger.warn("render() was called, but no render_mode was chosen")
+            return None
+        text = picture(self.learner, 0)
+        if self.render_mode == "ansi":
+            return text
+        print(text, flush=True)
+        return None
+
+    def _info(self) -> Info:
+        return {"action_mask": self.action_masks(), "seat": int(self.learner.seats[0])}
+
+    def _show(self) -> None:
+        if self.render_mode == "human":
+            self.render()

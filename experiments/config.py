@@ -238,7 +238,8 @@ def check_config(data: Mapping[str, Any], source: str) -> Config:
 
 
 def _nearby(path: Path) -> str:
-    names = sorted(str(other) for other in path.parent.glob("*.yaml"))
+    found = {*path.parent.glob("[!.]*.yaml"), *Path("configs").glob("*.yaml")}
+    names = sorted(str(other) for other in found)
     return f"; {nearest(str(path), names)}" if names else ""
 
 

@@ -18,6 +18,7 @@ from typing import Any, TypeVar
 import numba
 import numpy as np
 from numba import config, njit
+from numba.core.options import DefaultOptions
 
 F = TypeVar("F", bound=Callable[..., Any])
 # What stands above the kernels: no kernel depends on it, unless it is written there itself.
@@ -43,9 +44,13 @@ def _stamp(source: str) -> str:
     return digest.hexdigest()
 
 
-# Kernels allocate nothing, so they need no reference counts: `_nrt` leaves them out.
-FLAGS = {"nogil": True, "error_model": "numpy", "_nrt": False}
-HELPER_FLAGS = {**FLAGS, "no_cpython_wrapper": True, "no_cfunc_wrapper": True}
+# Kernels allocate nothing, so they need no reference counts: `_nrt` leaves them out. These three
+# are not in numba's manual; where a version lacks one, kernels are slower and otherwise the same.
+SPARING = {"_nrt": False, "no_cpython_wrapper": True, "no_cfunc_wrapper": True}
+HELPER_FLAGS = {"nogil": True, "error_model": "numpy"} | {
+    name: value for name, value in SPARING.items() if hasattr(DefaultOptions, name)
+}
+FLAGS = {name: HELPER_FLAGS[name] for name in HELPER_FLAGS if "wrapper" not in name}
 
 
 def jit(function: F) -> F:

@@ -1,4 +1,4 @@
-"""Sets of tiles as rows of 64-bit words, and the two instructions that make them fast.
+"""Sets of tiles as rows of 64-bit words, and the instructions that make them fast.
 
 Tile t is bit t & 63 of word t >> 6. Kernels take words, not rows: handing a part of an array to a
 function costs more than what is done to it here. All functions are unchecked: the caller keeps
@@ -17,29 +17,15 @@ from numba.extending import intrinsic
 from dominoenv._jit import DISABLED, jit
 
 ONE = np.uint64(1)
-ZERO = np.uint64(0)
 NEVER_EMPTY = ir.IntType(1)(1)  # LLVM may leave the lowest bit of an empty word undefined
 
 if DISABLED:
-
-    def count_ones(word: Any) -> int:
-        """Return the number of tiles in a word."""
-        return int(word).bit_count()
 
     def lowest(word: Any) -> int:
         """Return the position of a non-empty word's lowest tile."""
         return (int(word) & -int(word)).bit_length() - 1
 
 else:
-
-    @intrinsic  # type: ignore[untyped-decorator]
-    def count_ones(_context: Any, word: Any) -> Any:
-        """Return the number of tiles in a word."""
-
-        def generate(context: Any, builder: Any, signature: Any, args: Any) -> Any:
-            return builder.ctpop(args[0])
-
-        return types.int64(types.uint64), generate
 
     @intrinsic  # type: ignore[untyped-decorator]
     def lowest(_context: Any, word: Any) -> Any:

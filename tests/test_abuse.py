@@ -52,7 +52,6 @@ assert agents  # makes the names of the baselines known
 SECONDS = float(os.environ.get("ABUSE_SECONDS", "15"))
 SEED = int(os.environ.get("ABUSE_SEED", "0"))
 POLICIES = ("random", "heaviest", "lightest")
-LONGEST_CALL = 10.0  # seconds; what takes longer hangs
 
 JUNK: list[Callable[[random.Random], Any]] = [
     lambda rng: None,
@@ -118,7 +117,7 @@ class Attack:
 
     def call(self, function: Callable[..., Any], *arguments: Any, **keywords: Any) -> Any:
         """Call a function; return its answer, or None where it refused."""
-        start, answer, said = time.perf_counter(), None, None
+        answer, said = None, None
         try:
             answer = function(*arguments, **keywords)
         except DominoError as error:
@@ -126,7 +125,6 @@ class Attack:
         except Exception as error:
             shown = f"{getattr(function, '__qualname__', function)}, {arguments!r}, {keywords!r}"
             raise AssertionError(f"{type(error).__name__} {error} from {shown[:2000]}") from error
-        assert time.perf_counter() - start < LONGEST_CALL, f"{function} took too long"
         assert said != "", "an error says what is wrong"
         self.refused += said is not None
         self.answered += said is None

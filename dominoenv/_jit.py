@@ -1,6 +1,6 @@
 """The one place that names numba's flags.
 
-`jit` compiles a helper into its callers; `kernel` compiles what Python calls, and caches it on
+`jit`, `rare` and `merged` compile helpers; `kernel` compiles what Python calls, and caches it on
 disk. numba's own cache notices edits in a kernel's own file only, and would go on serving a kernel
 whose helpers have changed. So the cache is stamped with a hash over every source file that a kernel
 can depend on.
@@ -54,8 +54,27 @@ FLAGS = {name: HELPER_FLAGS[name] for name in HELPER_FLAGS if "wrapper" not in n
 
 
 def jit(function: F) -> F:
-    """Compile a helper that kernels call; wrappers for Python would double the compile time."""
+    """Compile a helper into the functions that call it.
+
+    Left to itself LLVM calls many of them, which costs a step a fifth of its speed.
+    """
+    compiled: F = njit(**HELPER_FLAGS, forceinline=True)(function)
+    return compiled
+
+
+def rare(function: F) -> F:
+    """Compile a helper that is large or seldom called; copies of it would take time to compile."""
     compiled: F = njit(**HELPER_FLAGS)(function)
+    return compiled
+
+
+def merged(function: F) -> F:
+    """Compile a helper as if its lines stood in the kernel that calls it, once or twice.
+
+    Each other helper passes through LLVM on its own, with all that it calls: what stands on top of
+    everything takes longest, and nothing else needs it.
+    """
+    compiled: F = njit(**HELPER_FLAGS, inline="always")(function)
     return compiled
 
 

@@ -16,14 +16,27 @@ from numba.extending import intrinsic
 
 from dominoenv._jit import DISABLED, jit
 
-ONE = np.uint64(1)
+NO_TILES, ONE, EIGHT = np.uint64(0), np.uint64(1), np.uint64(8)
 NEVER_EMPTY = ir.IntType(1)(1)  # LLVM may leave the lowest bit of an empty word undefined
+BYTE = ir.IntType(8)
+LINE = 64  # bytes of a cache line
 
 if DISABLED:
 
     def lowest(word: Any) -> int:
         """Return the position of a non-empty word's lowest tile."""
         return (int(word) & -int(word)).bit_length() - 1
+
+    def count(word: Any) -> int:
+        """Return how many tiles a word holds."""
+        return int(word).bit_count()
+
+    def put(row: Any, at: int, value: int) -> None:
+        """Write a byte into a row, `at` counted from its beginning only."""
+        row[at] = value
+
+    def prefetch(memory: Any, offset: int) -> None:
+        """Ask for the cache line at a record or an array, so many bytes on, before it is needed."""
 
 else:
 
@@ -36,51 +49,94 @@ else:
 
         return types.int64(types.uint64), generate
 
+    @intrinsic  # type: ignore[untyped-decorator]
+    def count(_context: Any, word: Any) -> Any:
+        """Return how many tiles a word holds."""
 
-EACH_BYTE = np.uint64(0x0101010101010101)
-OWN_BIT = np.uint64(0x8040201008040201)  # bit i of byte i
-BELOW_TOP = np.uint64(0x7F7F7F7F7F7F7F7F)
-BYTE, SEVEN, EIGHT = np.uint64(0xFF), np.uint64(7), np.uint64(8)
+        def generate(context: Any, builder: Any, signature: Any, args: Any) -> Any:
+            return builder.ctpop(args[0])
 
-if DISABLED:
-
-    def store_8_bytes(row: Any, at: int, word: Any) -> None:
-        """Write a word into row[at], row[at + 1] ... row[at + 7], its lowest byte first."""
-        for i in range(8):
-            row[at + i] = (int(word) >> (8 * i)) & 255
-
-else:
+        return types.int64(types.uint64), generate
 
     @intrinsic  # type: ignore[untyped-decorator]
-    def store_8_bytes(_context: Any, row: Any, at: Any, word: Any) -> Any:
-        """Write a word into row[at], row[at + 1] ... row[at + 7], its lowest byte first."""
+    def put(_context: Any, row: Any, at: Any, value: Any) -> Any:
+        """Write a byte into a row, `at` counted from its beginning only."""
 
         def generate(context: Any, builder: Any, signature: Any, args: Any) -> Any:
             data = context.make_array(signature.args[0])(context, builder, args[0]).data
-            place = builder.gep(data, [args[1]])
-            builder.store(args[2], builder.bitcast(place, args[2].type.as_pointer()), align=1)
+            builder.store(builder.trunc(args[2], BYTE), builder.gep(data, [args[1]]))
+            return context.get_dummy_value()
+
+        return types.void(row, types.int64, types.int64), generate
+
+    @intrinsic  # type: ignore[untyped-decorator]
+    def prefetch(_context: Any, memory: Any, offset: Any) -> Any:
+        """Ask for the cache line at a record or an array, so many bytes on, before it is needed."""
+
+        def generate(context: Any, builder: Any, signature: Any, args: Any) -> Any:
+            start = args[0]
+            if isinstance(signature.args[0], types.Array):
+                start = context.make_array(signature.args[0])(context, builder, start).data
+            pointer, number = BYTE.as_pointer(), ir.IntType(32)
+            place = builder.gep(builder.bitcast(start, pointer), [args[1]])
+            kind = ir.FunctionType(ir.VoidType(), [pointer, number, number, number])
+            call = builder.module.declare_intrinsic("llvm.prefetch", (pointer,), kind)
+            builder.call(call, [place, number(1), number(3), number(1)])  # to write, to keep, data
+            return context.get_dummy_value()
+
+        return types.void(memory, types.int64), generate
+
+
+def _store(size: int) -> Any:
+    """Return the function that writes the first `size` bits of a word as as many bytes 0 or 1."""
+    if DISABLED:
+
+        def plain(row: Any, at: int, word: Any) -> None:
+            for i in range(size):
+                row[at + i] = (int(word) >> i) & 1
+
+        return plain
+
+    bytes_ = ir.VectorType(BYTE, size)
+    source = ir.Constant(ir.VectorType(ir.IntType(32), size), [i // 8 for i in range(size)])
+    own_bit = ir.Constant(bytes_, [1 << i % 8 for i in range(size)])
+
+    @intrinsic  # type: ignore[untyped-decorator]
+    def store(_context: Any, row: Any, at: Any, word: Any) -> Any:
+        def generate(context: Any, builder: Any, signature: Any, args: Any) -> Any:
+            data = context.make_array(signature.args[0])(context, builder, args[0]).data
+            place = builder.bitcast(builder.gep(data, [args[1]]), bytes_.as_pointer())
+            eight = builder.bitcast(args[2], ir.VectorType(BYTE, 8))
+            each = builder.shuffle_vector(eight, ir.Constant(eight.type, ir.Undefined), source)
+            picked = builder.and_(each, own_bit)
+            bits = builder.icmp_unsigned("!=", picked, ir.Constant(bytes_, [0] * size))
+            builder.store(builder.zext(bits, bytes_), place, align=1)
             return context.get_dummy_value()
 
         return types.void(row, types.int64, types.uint64), generate
 
+    return store
+
+
+store_8, store_64 = _store(8), _store(64)
+
 
 @jit
-def spread(byte: Any) -> Any:
-    """Return the eight bits of a byte as the bytes 0 or 1 of a word."""
-    return (((byte * EACH_BYTE & OWN_BIT) + BELOW_TOP) >> SEVEN) & EACH_BYTE
+def write_bits(row: Any, at: int, word: Any, size: int) -> None:
+    """Write the first `size` bits of a word as bytes 0 or 1 from row[at] on.
 
-
-@jit
-def write_word(row: Any, at: int, word: Any, size: int) -> None:
-    """Write the first `size` bits of a word as bytes 0 or 1 from row[at] on, eight at a time.
-
-    Up to seven bytes behind the last one are cleared as well: write a row from left to right.
+    Fewer than eight bits write eight bytes all the same: write a row from left to right then.
     """
-    end = at + size
-    while at < end:
-        store_8_bytes(row, at, spread(word & BYTE))
+    if size == 64:
+        store_64(row, at, word)
+        return
+    last = at + max(size - 8, 0)  # the last eight bytes overlap what stands before them
+    rest = word >> np.uint64(max(size - 8, 0))
+    while at < last:
+        store_8(row, at, word)
         word >>= EIGHT
         at += 8
+    store_8(row, last, rest)
 
 
 @jit

@@ -10,11 +10,14 @@ from typing import Any
 
 import numpy as np
 
-from dominoenv._jit import jit, kernel
+from dominoenv._jit import kernel, merged, rare
+from dominoenv.bits import LINE, prefetch
 from dominoenv.games import apply, deal, end_if_blocked, is_legal, legal, view
 from dominoenv.round import PLAYING, SEATS
 from dominoenv.streams import EPISODE, below, open_stream
 
+AHEAD = 4  # games: so long before its turn a record is asked for
+HOT_LINES = 8
 REWARDS = ("zero_sum", "penalty", "win")
 ZERO_SUM, PENALTY, WIN = range(3)
 DRAWN_ROUND = -1  # settings["round"]: a one-round episode's round is drawn from the seed
@@ -35,19 +38,19 @@ SETTINGS = np.dtype(
 
 OUTCOME = np.dtype(
     [
+        ("round_over", np.bool_),  # a round ended in the last step
+        ("episode_over", np.bool_),  # an episode ended in the last step
         ("rewards", np.float32, (SEATS,)),  # paid in the last step
         ("penalties", np.int32, (SEATS,)),  # of the round that ended last
         ("scores", np.int32, (SEATS,)),  # totals at the end of that round
         ("winners", np.int8, (SEATS,)),  # 1: of the winners of the episode that ended last
-        ("round_over", np.bool_),  # a round ended in the last step
-        ("episode_over", np.bool_),  # an episode ended in the last step
         ("ending", np.int32),  # how the round that ended last did
     ],
     align=True,
 )
 
 
-@jit
+@rare
 def begin_episode(g: Any, r: Any, s: Any, round_index: int) -> None:
     """Deal the first round of match g["match"], or for one-round episodes the round wanted."""
     g["scores"][:] = 0
@@ -60,7 +63,7 @@ def begin_episode(g: Any, r: Any, s: Any, round_index: int) -> None:
     deal(g, r)
 
 
-@jit
+@rare
 def pay(g: Any, r: Any, s: Any, out: Any, last: bool) -> None:
     """Pay every seat for the round that has ended; `last`: the episode ends with it."""
     players = int(r["players"])
@@ -82,7 +85,7 @@ def pay(g: Any, r: Any, s: Any, out: Any, last: bool) -> None:
         crown(g, r, s, out)
 
 
-@jit
+@rare
 def crown(g: Any, r: Any, s: Any, out: Any) -> None:
     """Name the winners of the episode, the lowest totals; they share the reward of a win."""
     players = int(r["players"])
@@ -100,7 +103,7 @@ def crown(g: Any, r: Any, s: Any, out: Any) -> None:
                 out["rewards"][seat] += np.float32(1.0 / winners)
 
 
-@jit
+@merged
 def settle_rounds(g: Any, r: Any, s: Any, out: Any) -> None:
     """Pay a round that has ended and deal on, until somebody is to move or the episode is over.
 
@@ -120,7 +123,7 @@ def settle_rounds(g: Any, r: Any, s: Any, out: Any) -> None:
             return
 
 
-@jit
+@merged
 def settle(g: Any, r: Any, s: Any, out: Any, mask: Any) -> None:
     """Bring a game to the next decision, or to the end of its episode, and write its mask."""
     while True:
@@ -131,18 +134,34 @@ def settle(g: Any, r: Any, s: Any, out: Any, mask: Any) -> None:
         apply(g, r, last)
 
 
-@jit
+@merged
 def show(g: Any, r: Any, s: Any, row: Any) -> None:
     """Write the observation of the seat to move, if observations are wanted."""
     if s["observe"]:
         view(g, r, int(g["to_move"]), row)
 
 
-@jit
+@merged
 def clear_outcome(out: Any) -> None:
     """Forget the rewards and flags of the step before; penalties and winners stay to be read."""
-    out["rewards"][:] = 0
-    out["round_over"] = out["episode_over"] = False
+    if out["round_over"]:
+        out["rewards"][:] = 0
+        out["round_over"] = out["episode_over"] = False
+
+
+@merged
+def fetch(g: Any) -> None:
+    """Bring the part of a record that a step needs on its way into the cache."""
+    for line in range(HOT_LINES):
+        prefetch(g, LINE * line)
+
+
+@merged
+def fetch_row(rows: Any, i: int) -> None:
+    """Do the same for a row of bytes."""
+    start = i * rows.shape[1]
+    for at in range(start, start + rows.shape[1], LINE):
+        prefetch(rows, at)
 
 
 @kernel
@@ -199,11 +218,17 @@ def step_games(
     """
     r, s = rules[0], settings[0]
     for k in range(len(games)):
+        fetch(states[games[min(k + AHEAD, len(games) - 1)]])
         if not is_legal(states[games[k]], r, actions[k]):
             return k
     for k in range(len(games)):
         i = games[k]
         g, out = states[i], outcomes[i]
+        ahead = games[min(k + AHEAD, len(games) - 1)]
+        fetch(states[ahead])
+        prefetch(outcomes[ahead], 0)
+        fetch_row(masks, ahead)
+        fetch_row(observations, ahead)
         clear_outcome(out)
         apply(g, r, actions[k])
         settle(g, r, s, out, masks[i])

@@ -12,10 +12,9 @@ from typing import Any
 import numpy as np
 
 from dominoenv._jit import jit
-from dominoenv.bits import write_word
-from dominoenv.round import NOT_DRAWN, clockwise
+from dominoenv.bits import put, write_bits
+from dominoenv.round import NOT_DRAWN, clockwise, next_seat
 from dominoenv.rules import Rules
-from dominoenv.tiles import WORDS
 
 MOST_BEHIND = 255  # points behind the leader that a row can tell
 
@@ -33,14 +32,10 @@ def tile_sections(rules: Rules) -> list[tuple[str, int, int, str]]:
 def write_tile_sets(g: Any, r: Any, seat: int, row: Any) -> int:
     """Write the viewer's hand and the table; return where the next part begins."""
     size = int(r["tiles"])
-    for w in range(WORDS):
-        left = min(size - 64 * w, 64)
-        if left > 0:
-            write_word(row, 64 * w, g["hands"][seat, w], left)
-    for w in range(WORDS):
-        left = min(size - 64 * w, 64)
-        if left > 0:
-            write_word(row, size + 64 * w, g["table"][w], left)
+    for w in range(r["words"]):
+        in_word = min(size - 64 * w, 64)
+        write_bits(row, 64 * w, g["hands"][seat, w], in_word)
+        write_bits(row, size + 64 * w, g["table"][w], in_word)
     return 2 * size
 
 
@@ -73,21 +68,21 @@ def shared_sections(rules: Rules) -> list[tuple[str, int, int, str]]:
 def write_shared(g: Any, r: Any, seat: int, row: Any, at: int) -> int:
     """Write proofs, turn, boneyard, round, hand sizes and scores; return where the row ends."""
     players, pips = int(r["players"]), int(r["pips"])
-    for i in range(1, players):
-        write_word(row, at, np.uint64(g["lacks"][clockwise(r, seat, i)]), pips)
+    other, least = seat, int(g["scores"][seat])
+    for _ in range(1, players):
+        other = next_seat(g, r, other)
+        write_bits(row, at, np.uint64(g["lacks"][other]), pips)
+        least = min(least, int(g["scores"][other]))
         at += pips
-    row[at + clockwise(r, int(g["to_move"]), players - seat)] = 1
+    put(row, at + clockwise(r, int(g["to_move"]), players - seat), 1)
     at += players
-    row[at] = g["drew"] != NOT_DRAWN
-    row[at + 1] = g["passes"]
-    row[at + 2] = g["boneyard_size"]
-    row[at + 3] = g["round"]
+    put(row, at, g["drew"] != NOT_DRAWN)
+    put(row, at + 1, int(g["passes"]))
+    put(row, at + 2, int(g["boneyard_size"]))
+    put(row, at + 3, int(g["round"]))
     at += 4
-    least = g["scores"][0]
-    for other in range(1, players):
-        least = min(least, g["scores"][other])
     for i in range(players):
-        other = clockwise(r, seat, i)
-        row[at + i] = g["hand_sizes"][other]
-        row[at + players + i] = min(g["scores"][other] - least, MOST_BEHIND)
+        other = next_seat(g, r, other)  # the viewer first
+        put(row, at + i, int(g["hand_sizes"][other]))
+        put(row, at + players + i, min(int(g["scores"][other]) - least, MOST_BEHIND))
     return at + 2 * players

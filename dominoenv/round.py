@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from dominoenv._jit import jit
+from dominoenv._jit import jit, rare
 from dominoenv.bits import ONE, bit, lowest
 from dominoenv.rules import MAX_SEATS
 from dominoenv.streams import below, open_stream
@@ -21,30 +21,34 @@ SEATS = MAX_SEATS
 PLAYING, WENT_OUT, NOBODY_CAN_PLAY = range(3)  # g["ending"]
 NOT_DRAWN, DRAWN, DRAW_SPENT = range(3)  # g["drew"]; spent: the tile drawn this turn was played
 
+# A step reads and writes a few cache lines of a record: what it needs stands together, in front.
 ROUND_STATE: list[Any] = [
-    ("seed", np.uint64),
-    ("stream", np.uint64),  # where the random stream of the deal stands
-    ("match", np.int64),
-    ("round", np.int32),  # index into the rules' rounds
-    ("starter", np.int32),  # Mexican Train: the round's starter; Chicken Foot: who led
-    ("to_move", np.int32),
-    ("ending", np.int32),  # PLAYING, WENT_OUT or NOBODY_CAN_PLAY
-    ("drew", np.int32),  # has the seat to move drawn for the play it owes? NOT_DRAWN ...
-    ("passes", np.int32),  # passes in a row that ended with an empty boneyard
-    ("boneyard_size", np.int32),
-    ("num_played", np.int32),
+    ("to_move", np.int16),
+    ("ending", np.int16),  # PLAYING, WENT_OUT or NOBODY_CAN_PLAY
+    ("drew", np.int16),  # has the seat to move drawn for the play it owes? NOT_DRAWN ...
+    ("passes", np.int16),  # passes in a row that ended with an empty boneyard
+    ("round", np.int16),  # index into the rules' rounds
+    ("starter", np.int16),  # Mexican Train: the round's starter; Chicken Foot: who led
+    ("boneyard_size", np.int16),
+    ("num_played", np.int16),
     ("table", np.uint64, (WORDS,)),  # tile set on the table
     ("hands", np.uint64, (SEATS, WORDS)),  # tile set of each seat
     ("hand_sizes", np.int16, (SEATS,)),
     ("lacks", np.int32, (SEATS,)),  # bit p: everybody knows that the seat holds no tile with pip p
-    ("penalties", np.int32, (SEATS,)),  # of the round, once it has ended
+]
+
+ROUND_STORE: list[Any] = [
     ("scores", np.int32, (SEATS,)),  # of the match, this round's penalties included once it ended
-    ("boneyard", np.int16, (MAX_TILES,)),  # a pile: the next draw is the last of boneyard_size
-    ("played", np.int16, (MAX_TILES,)),  # tiles in the order they were played
+    ("penalties", np.int32, (SEATS,)),  # of the round, once it has ended
+    ("seed", np.uint64),
+    ("stream", np.uint64),  # where the random stream of the deal stands
+    ("match", np.int64),
+    ("boneyard", np.uint8, (MAX_TILES,)),  # a pile: the next draw is the last of boneyard_size
+    ("played", np.uint8, (MAX_TILES,)),  # tiles in the order they were played
 ]
 
 
-@jit
+@rare
 def clear_round(g: Any) -> None:
     """Take everything off the table and out of the hands; seed, match, round, scores stay."""
     g["to_move"] = g["starter"] = 0
@@ -58,7 +62,7 @@ def clear_round(g: Any) -> None:
     g["penalties"][:] = 0
 
 
-@jit
+@rare
 def pile_up(g: Any, r: Any, set_aside: int) -> None:
     """Shuffle all tiles but `set_aside` (-1: all) into the boneyard, by the round's own stream."""
     g["stream"] = open_stream(g["seed"], g["match"], g["round"])
@@ -71,7 +75,7 @@ def pile_up(g: Any, r: Any, set_aside: int) -> None:
     shuffle_boneyard(g)
 
 
-@jit
+@rare
 def shuffle_boneyard(g: Any) -> None:
     """Shuffle the list that lies in the boneyard, its first element on top: at the end."""
     size = int(g["boneyard_size"])
@@ -94,7 +98,7 @@ def draw_tile(g: Any, seat: int) -> int:
     return tile
 
 
-@jit
+@rare
 def deal_hands(g: Any, r: Any) -> None:
     """Deal every seat its hand, seat 0 all of its tiles first."""
     for seat in range(r["players"]):
@@ -162,7 +166,7 @@ def all_on_table(g: Any, r: Any, pip: int) -> bool:
     return True
 
 
-@jit
+@rare
 def somebody_holds(g: Any, r: Any, pips: int) -> bool:
     """Return whether any hand holds a tile with one of the pips, given as a bit mask."""
     for w in range(WORDS):
@@ -208,7 +212,7 @@ def hand_cost(g: Any, r: Any, seat: int) -> int:
     return total
 
 
-@jit
+@rare
 def end_round(g: Any, r: Any, ending: int) -> None:
     """End the round: every seat pays for its hand."""
     g["ending"] = ending

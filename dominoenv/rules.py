@@ -48,6 +48,7 @@ COMMON_RECORD: list[Any] = [
     ("max_pip", np.int32),  # N
     ("pips", np.int32),  # K = N + 1
     ("tiles", np.int32),  # T
+    ("words", np.int32),  # words of a tile set that are in use
     ("players", np.int32),  # P
     ("hand_size", np.int32),
     ("num_rounds", np.int32),
@@ -225,6 +226,7 @@ class Rules:
         record = np.zeros(1, self.record_dtype)
         r = record[0]
         r["max_pip"], r["pips"], r["tiles"] = self.max_pip, self.max_pip + 1, tiles.size
+        r["words"] = (tiles.size + 63) // 64
         r["players"], r["hand_size"] = self.players, self.hand_size
         r["num_rounds"] = len(self.rounds)
         r["rounds"][: len(self.rounds)] = self.rounds

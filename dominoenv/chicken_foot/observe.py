@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from dominoenv._jit import jit
+from dominoenv.bits import put
 from dominoenv.chicken_foot.play import centre_missing
 from dominoenv.chicken_foot.state import NO_FOOT
 from dominoenv.layout import Layout
@@ -36,17 +37,17 @@ def view(g: Any, r: Any, seat: int, row: Any) -> int:
     pips = int(r["pips"])
     at = write_tile_sets(g, r, seat, row)
     for pip in range(pips):
-        row[at + pip] = g["ends"][pip]
+        put(row, at + pip, int(g["ends"][pip]))
     at += pips
     toes_at = at + pips
     if g["foot"] != NO_FOOT:
-        row[at + int(g["foot"])] = 1
+        put(row, at + int(g["foot"]), 1)
         for i in range(g["toes"]):
             row[toes_at + int(g["toe_pips"][i])] += 1
-        row[toes_at + pips] = r["toes"] - g["toes"]
+        put(row, toes_at + pips, int(r["toes"] - g["toes"]))
     at = toes_at + pips + 1
-    row[at] = centre_missing(g, r)
-    row[at + 1 + int(g["centre"])] = 1
+    put(row, at, centre_missing(g, r))
+    put(row, at + 1 + int(g["centre"]), 1)
     return write_shared(g, r, seat, row, at + 1 + pips)
 
 

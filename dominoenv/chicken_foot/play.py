@@ -8,8 +8,10 @@ from __future__ import annotations
 
 from typing import Any
 
-from dominoenv._jit import jit
-from dominoenv.bits import ONE, lowest
+import numpy as np
+
+from dominoenv._jit import jit, rare
+from dominoenv.bits import ONE, lowest, put
 from dominoenv.chicken_foot.state import ANY_END, CENTRE, NO_FOOT
 from dominoenv.round import (
     DRAWN,
@@ -26,14 +28,12 @@ from dominoenv.round import (
     holds,
     lay_tile,
     next_seat,
-    other_pip,
     pile_up,
     proof_of_draw,
     proof_of_pass,
     shuffle_boneyard,
 )
 from dominoenv.rules import RELEASED
-from dominoenv.tiles import WORDS
 
 # ---------------------------------------------------------------------------------------- actions
 
@@ -47,7 +47,7 @@ def draw_action(r: Any) -> int:
 # ------------------------------------------------------------------------------------------- deal
 
 
-@jit
+@rare
 def deal(g: Any, r: Any) -> None:
     """Deal round g["round"] of match g["match"] and lead; the round may be over at once."""
     clear_round(g)
@@ -76,7 +76,7 @@ def lay_out(g: Any, centre: int) -> None:
     g["ends"][:] = 0
 
 
-@jit
+@rare
 def find_lead(g: Any, r: Any) -> tuple[int, int]:
     """Return the pip of the double that leads and who holds it; -1, -1 where no hand has any."""
     wanted = int(r["rounds"][g["round"]])
@@ -96,7 +96,7 @@ def lead_pip(r: Any, wanted: int, i: int) -> int:
     return wanted - i if i <= wanted else i
 
 
-@jit
+@rare
 def take_back(g: Any, r: Any) -> None:
     """Take all tiles back into the boneyard, where they still lie in the order of the last deal."""
     g["hands"][:] = 0
@@ -122,19 +122,20 @@ def open_pips(g: Any, r: Any) -> int:
         return 1 << int(g["foot"])
     pips = 0
     for pip in range(r["pips"]):
-        if g["ends"][pip] > 0:
-            pips |= 1 << pip
+        pips |= int(g["ends"][pip] > 0) << pip
     return pips
 
 
-@jit
+@rare
 def can_play(g: Any, r: Any, pips: int) -> bool:
     """Return whether the seat to move holds a tile with one of the pips (rule 4)."""
-    for pip in range(r["pips"]):
-        if (pips >> pip) & 1:
-            for w in range(WORDS):
-                if g["hands"][g["to_move"], w] & r["pip_tiles"][pip, w]:
-                    return True
+    seat, left = int(g["to_move"]), np.uint64(pips)
+    while left:
+        pip = lowest(left)
+        for w in range(r["words"]):
+            if g["hands"][seat, w] & r["pip_tiles"][pip, w]:
+                return True
+        left &= left - ONE
     return False
 
 
@@ -146,33 +147,40 @@ def may_draw(g: Any) -> bool:
 
 @jit
 def legal(g: Any, r: Any, mask: Any) -> tuple[int, int]:
-    """Write the mask of legal actions; return how many there are, and the last of them."""
+    """Write the mask of legal actions; return how many there are, and one of them."""
     mask[:] = 0
     if g["ending"] != PLAYING:
         return 0, -1
-    seat = int(g["to_move"])
-    pips = open_pips(g, r)
-    number, last = 0, -1
-    for pip in range(r["pips"]):
-        if not (pips >> pip) & 1:
-            continue
-        for w in range(WORDS):
-            fits = g["hands"][seat, w] & r["pip_tiles"][pip, w]
-            while fits:
-                tile = w * 64 + lowest(fits)
-                last = pip * int(r["pips"]) + other_pip(r, tile, pip)
-                mask[last] = 1
+    seat, pips = int(g["to_move"]), open_pips(g, r)
+    number, action = 0, -1
+    for w in range(r["words"]):
+        hand = g["hands"][seat, w]
+        while hand:
+            tile = w * 64 + lowest(hand)
+            low, high = int(r["low"][tile]), int(r["high"][tile])
+            if (pips >> low) & 1:
+                action = low * int(r["pips"]) + high
+                put(mask, action, 1)
                 number += 1
-                fits &= fits - ONE
+            if (pips >> high) & 1 and low != high:
+                action = high * int(r["pips"]) + low
+                put(mask, action, 1)
+                number += 1
+            hand &= hand - ONE
     if number == 0:
-        draw = draw_action(r)
-        last = draw if may_draw(g) else draw + 1
-        mask[last] = 1
-        number = 1
-    return number, last
+        action, number = without_tile(g, r), 1
+        put(mask, action, 1)
+    return number, action
 
 
 @jit
+def without_tile(g: Any, r: Any) -> int:
+    """Return what the mover does that has no tile to play (rule 4)."""
+    draw = draw_action(r)
+    return draw if may_draw(g) else draw + 1
+
+
+@rare
 def is_legal(g: Any, r: Any, action: int) -> bool:
     """Return whether an action, any integer, is legal now."""
     draw = draw_action(r)
@@ -185,13 +193,13 @@ def is_legal(g: Any, r: Any, action: int) -> bool:
         return bool((pips >> pip) & 1) and holds(g, int(g["to_move"]), tile)
     if can_play(g, r, pips):
         return False
-    return action == (draw if may_draw(g) else draw + 1)
+    return bool(action == without_tile(g, r))
 
 
 # ------------------------------------------------------------------------------------------ apply
 
 
-@jit
+@rare
 def apply(g: Any, r: Any, action: int) -> None:
     """Carry out a legal action."""
     draw = draw_action(r)
@@ -204,7 +212,7 @@ def apply(g: Any, r: Any, action: int) -> None:
     end_if_blocked(g, r)
 
 
-@jit
+@rare
 def play(g: Any, r: Any, pip: int, other: int, joined: int) -> None:
     """Join a tile by `pip`; its other pip opens, and a double opens a foot (rules 2, 3, 5)."""
     seat, tile = int(g["to_move"]), int(r["ids"][pip, other])
@@ -269,7 +277,7 @@ def go_out(g: Any, r: Any, seat: int, bonus: int) -> None:
     g["scores"][seat] += bonus
 
 
-@jit
+@rare
 def draw_for_play(g: Any, r: Any) -> None:
     """Draw one tile (rule 4)."""
     seat = int(g["to_move"])
@@ -278,7 +286,7 @@ def draw_for_play(g: Any, r: Any) -> None:
     g["drew"] = DRAWN
 
 
-@jit
+@rare
 def pass_turn(g: Any, r: Any) -> None:
     """Give up the turn (rule 4)."""
     proof_of_pass(g, int(g["to_move"]), open_pips(g, r))

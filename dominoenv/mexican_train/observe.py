@@ -5,10 +5,10 @@ from __future__ import annotations
 from typing import Any
 
 from dominoenv._jit import jit
+from dominoenv.bits import put
 from dominoenv.layout import Layout
-from dominoenv.mexican_train.play import train_of
+from dominoenv.mexican_train.play import target_of, train_of
 from dominoenv.observe import shared_sections, tile_sections, write_shared, write_tile_sets
-from dominoenv.round import clockwise
 from dominoenv.rules import MexicanTrainRules
 
 DRAW, PASS, STOP = "draw", "pass", "stop"
@@ -50,34 +50,27 @@ def view(g: Any, r: Any, seat: int, row: Any) -> int:
     row[:] = 0
     players, pips = int(r["players"]), int(r["pips"])
     at = write_tile_sets(g, r, seat, row)
-    lengths_at = at + (players + 1) * (pips + 1) + players
+    markers_at = at + (players + 1) * (pips + 1)
+    lengths_at = markers_at + players
+    pending_at = lengths_at + players + 1
+    first_turn_at = pending_at + players + 1
+    markers = int(g["markers"])
     for target in range(players + 1):
         train = train_of(r, seat, target)
-        length = g["lengths"][train]
-        row[at + (int(g["ends"][train]) if length > 0 else pips)] = 1
-        row[lengths_at + target] = length
+        length = int(g["lengths"][train])
+        put(row, at + (int(g["ends"][train]) if length > 0 else pips), 1)
+        put(row, lengths_at + target, length)
+        if target < players:
+            put(row, markers_at + target, (markers >> train) & 1)
+            put(row, first_turn_at + target, g["turns_taken"][train] == 0)
         at += pips + 1
-    pending_at = lengths_at + players + 1
     for i in range(g["num_pending"]):
-        row[pending_at + target_of(r, seat, int(g["pending"][i]))] = i + 1
-    first_turn_at = pending_at + players + 1
-    for i in range(players):
-        other = clockwise(r, seat, i)
-        row[at + i] = (g["markers"] >> other) & 1
-        row[first_turn_at + i] = g["turns_taken"][other] == 0
+        put(row, pending_at + target_of(r, seat, int(g["pending"][i])), i + 1)
     at = first_turn_at + players
-    row[at] = g["owes_play"]
-    row[at + 1] = g["doubles"]
-    row[at + 2 + int(g["engine"])] = 1
+    put(row, at, int(g["owes_play"]))
+    put(row, at + 1, int(g["doubles"]))
+    put(row, at + 2 + int(g["engine"]), 1)
     return write_shared(g, r, seat, row, at + 2 + pips)
-
-
-@jit
-def target_of(r: Any, seat: int, train: int) -> int:
-    """Return what a seat calls a train; the inverse of `train_of`."""
-    if train == r["players"]:
-        return train
-    return train - seat if train >= seat else train - seat + int(r["players"])
 
 
 def num_actions(rules: MexicanTrainRules) -> int:

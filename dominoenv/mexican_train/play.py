@@ -8,8 +8,10 @@ from __future__ import annotations
 
 from typing import Any
 
-from dominoenv._jit import jit
-from dominoenv.bits import ONE, bit, lowest
+import numpy as np
+
+from dominoenv._jit import jit, rare
+from dominoenv.bits import ONE, bit, count, lowest, put
 from dominoenv.round import (
     DRAW_SPENT,
     DRAWN,
@@ -65,10 +67,18 @@ def train_of(r: Any, seat: int, target: int) -> int:
     return target if target == r["players"] else clockwise(r, seat, target)
 
 
+@jit
+def target_of(r: Any, seat: int, train: int) -> int:
+    """Return what a seat calls a train; the inverse of `train_of`."""
+    if train == r["players"]:
+        return train
+    return train - seat if train >= seat else train - seat + int(r["players"])
+
+
 # ------------------------------------------------------------------------------------------- deal
 
 
-@jit
+@rare
 def deal(g: Any, r: Any) -> None:
     """Deal round g["round"] of match g["match"]; the round may be over at once (tiny hands)."""
     clear_round(g)
@@ -101,7 +111,7 @@ def lay_out(g: Any, engine: int) -> None:
     g["turns_taken"][:] = 0
 
 
-@jit
+@rare
 def round_starter(g: Any, r: Any) -> int:
     """Return who starts this round: the first round's starter, then clockwise."""
     first = r["first_starter"]
@@ -111,7 +121,7 @@ def round_starter(g: Any, r: Any) -> int:
     return int((first + g["round"]) % r["players"])
 
 
-@jit
+@rare
 def find_engine(g: Any, r: Any, engine_tile: int) -> int:
     """Return who holds the engine; if nobody does, seats draw in turn until it turns up."""
     for seat in range(r["players"]):
@@ -162,7 +172,7 @@ def open_trains(g: Any, r: Any) -> int:
     return int(own | g["markers"] | (1 << r["players"]))
 
 
-@jit
+@rare
 def coverable_trains(g: Any, r: Any, seat: int) -> int:
     """Return the trains whose double, played in this turn, the seat can cover from its hand."""
     trains = 0
@@ -193,14 +203,16 @@ def ends_of(g: Any, r: Any, trains: int) -> int:
     return pips
 
 
-@jit
+@rare
 def can_play(g: Any, r: Any, trains: int) -> bool:
     """Return whether the seat to move holds a tile for any of the trains (rule 2)."""
-    for train in range(r["players"] + 1):
-        if (trains >> train) & 1:
-            for w in range(WORDS):
-                if playable_word(g, r, w) & r["pip_tiles"][g["ends"][train], w]:
-                    return True
+    left = np.uint64(trains)
+    while left:
+        end = int(g["ends"][lowest(left)])
+        for w in range(r["words"]):
+            if playable_word(g, r, w) & r["pip_tiles"][end, w]:
+                return True
+        left &= left - ONE
     return False
 
 
@@ -220,37 +232,40 @@ def may_stop(g: Any, r: Any) -> bool:
 
 @jit
 def legal(g: Any, r: Any, mask: Any) -> tuple[int, int]:
-    """Write the mask of legal actions; return how many there are, and the last of them."""
+    """Write the mask of legal actions; return how many there are, and one of them."""
     mask[:] = 0
     if g["ending"] != PLAYING:
         return 0, -1
-    seat, num_tiles = int(g["to_move"]), int(r["tiles"])
-    trains = open_trains(g, r)
-    number, last = 0, -1
-    for target in range(r["players"] + 1):
-        train = train_of(r, seat, target)
-        if not (trains >> train) & 1:
-            continue
-        end = int(g["ends"][train])
-        for w in range(WORDS):
+    number, action = 0, -1
+    trains = np.uint64(open_trains(g, r))
+    while trains:
+        train = lowest(trains)
+        end, first = int(g["ends"][train]), target_of(r, int(g["to_move"]), train) * int(r["tiles"])
+        for w in range(r["words"]):
             fits = playable_word(g, r, w) & r["pip_tiles"][end, w]
+            number += count(fits)
             while fits:
-                last = target * num_tiles + w * 64 + lowest(fits)
-                mask[last] = 1
-                number += 1
+                action = first + w * 64 + lowest(fits)
+                put(mask, action, 1)
                 fits &= fits - ONE
-    draw = draw_action(r)
-    if number == 0:
-        last = draw if may_draw(g) else draw + 1
-    elif may_stop(g, r):
-        last = draw + 2
-    else:
-        return number, last
-    mask[last] = 1
-    return number + 1, last
+        trains &= trains - ONE
+    if number > 0 and not may_stop(g, r):
+        return number, action
+    action = without_tile(g, r, number)
+    put(mask, action, 1)
+    return number + 1, action
 
 
 @jit
+def without_tile(g: Any, r: Any, number: int) -> int:
+    """Return what the mover does that has no tile to play, or may stop (rules 3, 4)."""
+    draw = draw_action(r)
+    if number > 0:
+        return draw + 2
+    return draw if may_draw(g) else draw + 1
+
+
+@rare
 def is_legal(g: Any, r: Any, action: int) -> bool:
     """Return whether an action, any integer, is legal now."""
     draw = draw_action(r)
@@ -265,13 +280,13 @@ def is_legal(g: Any, r: Any, action: int) -> bool:
         return bool((trains >> train) & 1) and bool(fits & bit(tile))
     if can_play(g, r, trains):
         return action == draw + 2 and may_stop(g, r)
-    return action == (draw if may_draw(g) else draw + 1)
+    return bool(action == without_tile(g, r, 0))
 
 
 # ------------------------------------------------------------------------------------------ apply
 
 
-@jit
+@rare
 def apply(g: Any, r: Any, action: int) -> None:
     """Carry out a legal action."""
     draw = draw_action(r)
@@ -287,7 +302,7 @@ def apply(g: Any, r: Any, action: int) -> None:
     end_if_blocked(g, r)
 
 
-@jit
+@rare
 def play(g: Any, r: Any, tile: int, train: int) -> None:
     """Put a tile onto a train, and see whether the turn goes on (rules 5, 6, 9)."""
     seat = int(g["to_move"])
@@ -339,7 +354,7 @@ def settle(g: Any, train: int) -> None:
     g["num_pending"] = kept
 
 
-@jit
+@rare
 def draw_for_play(g: Any, r: Any) -> None:
     """Draw one tile (rule 3)."""
     seat = int(g["to_move"])
@@ -348,7 +363,7 @@ def draw_for_play(g: Any, r: Any) -> None:
     g["drew"] = DRAWN
 
 
-@jit
+@rare
 def pass_turn(g: Any, r: Any) -> None:
     """Give up the turn: the own train is marked (rule 4)."""
     seat = int(g["to_move"])
@@ -358,7 +373,7 @@ def pass_turn(g: Any, r: Any) -> None:
     end_turn(g, r)
 
 
-@jit
+@rare
 def provably_missing(g: Any, r: Any) -> int:
     """Return the pips that a mover who cannot play proves to lack, as a bit mask."""
     pips = ends_of(g, r, open_trains(g, r))
@@ -369,7 +384,7 @@ def provably_missing(g: Any, r: Any) -> int:
     return pips
 
 
-@jit
+@rare
 def end_turn(g: Any, r: Any) -> None:
     """Hand the turn on; doubles that nobody can ever cover stop binding (rule 8)."""
     seat = int(g["to_move"])
@@ -381,7 +396,7 @@ def end_turn(g: Any, r: Any) -> None:
     g["to_move"] = next_seat(g, r, seat)
 
 
-@jit
+@rare
 def release_dead_doubles(g: Any, r: Any) -> None:
     """Drop every pending double whose pip lies on the table completely."""
     for i in range(g["num_pending"] - 1, -1, -1):
@@ -390,7 +405,7 @@ def release_dead_doubles(g: Any, r: Any) -> None:
             settle(g, train)
 
 
-@jit
+@rare
 def end_if_blocked(g: Any, r: Any) -> None:
     """End the round if it is blocked (rule 10); asked after the deal and after every action."""
     if g["ending"] != PLAYING or g["boneyard_size"] > 0:

@@ -19,6 +19,7 @@ from dominoenv.errors import (
     UnknownNameError,
 )
 from dominoenv.game import Game
+from dominoenv.playouts import Playouts, playouts
 from dominoenv.policies import Policy, make_policy, policy_names, register_policy
 from dominoenv.recorder import Recorder
 from dominoenv.records import Record, write_record
@@ -36,6 +37,7 @@ __all__ = [
     "GameOverError",
     "IllegalActionError",
     "MexicanTrainRules",
+    "Playouts",
     "Policy",
     "PositionError",
     "Record",
@@ -47,6 +49,7 @@ __all__ = [
     "__version__",
     "make_policy",
     "make_rules",
+    "playouts",
     "policy_names",
     "read_records",
     "register_policy",

@@ -18,6 +18,7 @@ from numpy.typing import ArrayLike, NDArray
 from dominoenv import drive
 from dominoenv._jit import announce_compilation
 from dominoenv.audit import check_states
+from dominoenv.crew import share
 from dominoenv.determinize import redeal
 from dominoenv.errors import DominoError, GameOverError, IllegalActionError, RulesError, nearest
 from dominoenv.games import kind_of
@@ -105,10 +106,15 @@ class BatchedGame:
         forced: str = "explicit",
         autoreset: bool = True,
         observe: bool = True,
+        out: Mapping[str, NDArray[Any]] | None = None,
+        num_threads: int = 1,
     ) -> None:
         """Make the batch and deal its first episodes.
 
-        `rules`: a rules object, a game's name, or a dict with a `game` and its options.
+        rules: a rules object, a game's name, or a dict with a `game` and its options. out: arrays
+        of the caller by name, C-contiguous, that are written instead of new ones: `masks`,
+        `observations`, `rewards` (shared memory, rows of a rollout buffer). num_threads: that step
+        the games of a large batch; the games are the same with any number.
         Raises RulesError and other DominoErrors for what cannot be.
         """
         self.rules = as_rules(rules)
@@ -131,14 +137,34 @@ class BatchedGame:
         self.layout: Layout = kind.observe.layout(self.rules)
         self.num_actions: int = kind.observe.num_actions(self.rules)
         self.states = np.zeros(self.num_games, kind.state)
-        self.masks = np.zeros((self.num_games, self.num_actions), np.int8)
-        self.observations = np.zeros((self.num_games, self.layout.size), np.uint8)
+        self.num_threads = positive("num_threads", num_threads)
+        outputs = self._outputs(out or {})
+        self.masks: NDArray[np.int8] = outputs["masks"]
+        self.observations: NDArray[np.uint8] = outputs["observations"]
+        self.rewards: NDArray[np.float32] = outputs["rewards"]
         self._outcomes = np.zeros(self.num_games, drive.OUTCOME)
         self._all = np.arange(self.num_games)
         self._places = np.zeros(self.num_games, np.int64)  # scratch of the check for duplicates
         self._recorder: Listener | None = None
         announce_compilation(drive.begin_games)
         self.reset(seed)
+
+    def _outputs(self, given: Mapping[str, NDArray[Any]]) -> dict[str, NDArray[Any]]:
+        """Return the arrays that steps write: the given ones, and new ones for the others."""
+        widths: dict[str, tuple[int, Any]] = {
+            "masks": (self.num_actions, np.int8),
+            "observations": (self.layout.size, np.uint8),
+            "rewards": (self.rules.players, np.float32),
+        }
+        for name in given:
+            if name not in widths:
+                raise DominoError(f"out: {name!r}: {nearest(name, list(widths))}")
+        arrays = {}
+        for name, (width, dtype) in widths.items():
+            shape = self.num_games, width
+            arrays[name] = given[name] if name in given else np.zeros(shape, dtype)
+            _check_output(name, arrays[name], shape, np.dtype(dtype))
+        return arrays
 
     def _fixed_round(self, double: int | None, episode: str) -> int:
         if double is None:
@@ -204,6 +230,7 @@ class BatchedGame:
             wanted,
             self.masks,
             self.observations,
+            self.rewards,
             self._outcomes,
         )
         if self._recorder is not None:
@@ -225,20 +252,44 @@ class BatchedGame:
                 f"shape {chosen.shape} and dtype {chosen.dtype}"
             )
         chosen = np.ascontiguousarray(chosen, np.int64)
-        illegal = drive.step_games(
-            self.states,
-            self.rules.record,
-            self._settings,
-            index,
-            chosen,
-            self.masks,
-            self.observations,
-            self._outcomes,
-        )
+        illegal = self._carry_out(index, chosen)
         if illegal >= 0:
             raise self._illegal(int(index[illegal]), int(chosen[illegal]))
         if self._recorder is not None:
             self._recorder.stepped(index, chosen)
+
+    def _carry_out(self, games: NDArray[np.int64], actions: NDArray[np.int64]) -> int:
+        """Step some games; return -1, or the place of the first illegal action."""
+        if self.num_threads == 1:
+            return self._drive(games, actions, drive.BOTH)
+
+        def check(part: slice) -> int:
+            place = self._drive(games[part], actions[part], drive.CHECK)
+            return place + part.start if place >= 0 else place
+
+        illegal = [place for place in share(games.size, self.num_threads, check) if place >= 0]
+        if not illegal:
+            share(
+                games.size,
+                self.num_threads,
+                lambda part: self._drive(games[part], actions[part], drive.MOVE),
+            )
+        return illegal[0] if illegal else -1
+
+    def _drive(self, games: NDArray[np.int64], actions: NDArray[np.int64], work: int) -> int:
+        place: int = drive.step_games(
+            self.states,
+            self.rules.record,
+            self._settings,
+            games,
+            actions,
+            self.masks,
+            self.observations,
+            self.rewards,
+            self._outcomes,
+            work,
+        )
+        return place
 
     def _illegal(self, game: int, action: int) -> DominoError:
         if self.states["ending"][game] != PLAYING:
@@ -274,12 +325,6 @@ class BatchedGame:
         """(B,) seat to move in each game."""
         seats: NDArray[np.int32] = self.states["to_move"]
         return seats
-
-    @property
-    def rewards(self) -> NDArray[np.float32]:
-        """(B, P) what the last step paid to each seat; 0 unless a round ended."""
-        paid: NDArray[np.float32] = self._outcome("rewards")
-        return paid
 
     @property
     def penalties(self) -> NDArray[np.int32]:
@@ -326,6 +371,12 @@ class BatchedGame:
     def _outcome(self, field: str) -> Any:
         return self._outcomes[field][:, : self.rules.players]
 
+    def observe_all(self) -> NDArray[np.uint8]:
+        """Return (B, P, L) what every seat of each game may know."""
+        games, seats = np.indices((self.num_games, self.num_players))
+        rows = self.observe(seats.ravel(), games.ravel())
+        return rows.reshape(self.num_games, self.num_players, -1)
+
     def observe(self, seats: ArrayLike, games: ArrayLike | None = None) -> NDArray[np.uint8]:
         """Return (n, L) what a seat of each game may know, whoever is to move.
 
@@ -353,13 +404,7 @@ class BatchedGame:
         numbers out of range, with a tile in two places. Whether legal play leads there is not
         looked at.
         """
-        states = as_array("states", states)
-        if states.shape != self.states.shape or states.dtype != self.states.dtype:
-            raise DominoError(
-                f"states must be {self.num_games} records of {self.rules.game}, not an array of "
-                f"shape {states.shape} with fields {states.dtype.names}"
-            )
-        check_states(self.rules, states)
+        check_states(self.rules, as_states(self.rules, states, self.num_games))
         self.states[:] = states
         self.refresh()
 
@@ -449,6 +494,31 @@ def as_rules(rules: Rules | Mapping[str, Any] | str) -> Rules:
         raise RulesError("rules must be a rules object, a game's name, or a dict with a 'game'")
     options = dict(rules)
     return make_rules(options.pop("game"), options)
+
+
+def as_states(rules: Rules, states: object, number: int | None = None) -> NDArray[np.void]:
+    """Return records of the rules' game (n,), or raise DominoError for what is none."""
+    records = as_array("states", states)
+    shape = (records.size if number is None else number,)
+    if records.shape != shape or records.dtype != kind_of(rules).state:
+        raise DominoError(
+            f"states must be {'' if number is None else f'{number} '}records of {rules.game}, not "
+            f"an array of shape {records.shape} with fields {records.dtype.names}"
+        )
+    return records
+
+
+def _check_output(name: str, array: Any, shape: tuple[int, int], dtype: np.dtype[Any]) -> None:
+    """Raise DominoError for an array that kernels cannot write this output to."""
+    if not isinstance(array, np.ndarray) or array.shape != shape or array.dtype != dtype:
+        what = (
+            f"{array.dtype} of shape {array.shape}"
+            if isinstance(array, np.ndarray)
+            else type(array).__name__
+        )
+        raise DominoError(f"out: {name} must be {dtype} of shape {shape}, not {what}")
+    if not (array.flags.c_contiguous and array.flags.writeable and array.flags.aligned):
+        raise DominoError(f"out: {name} must be C-contiguous, aligned and writeable")
 
 
 def as_array(name: str, values: object, error: type[DominoError] = DominoError) -> NDArray[Any]:

@@ -140,6 +140,15 @@ def write_bits(row: Any, at: int, word: Any, size: int) -> None:
 
 
 @jit
+def nth_tile(word: Any, n: int) -> int:
+    """Return the position of the n-th tile, from 0, of a word that holds more than n."""
+    while n > 0:
+        word &= word - ONE
+        n -= 1
+    return int(lowest(word))
+
+
+@jit
 def bit(tile: int) -> Any:
     """Return a tile as a bit of word tile >> 6."""
     return ONE << np.uint64(tile & 63)

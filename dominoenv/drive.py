@@ -16,8 +16,9 @@ from dominoenv.games import apply, deal, end_if_blocked, is_legal, legal, view
 from dominoenv.round import PLAYING, SEATS
 from dominoenv.streams import EPISODE, below, open_stream
 
+CHECK, MOVE, BOTH = 1, 2, 3  # what `step_games` does
 AHEAD = 4  # games: so long before its turn a record is asked for
-HOT_LINES = 8
+HOT_LINES = 8  # cache lines of a record that steps use all the time
 REWARDS = ("zero_sum", "penalty", "win")
 ZERO_SUM, PENALTY, WIN = range(3)
 DRAWN_ROUND = -1  # settings["round"]: a one-round episode's round is drawn from the seed
@@ -40,7 +41,6 @@ OUTCOME = np.dtype(
     [
         ("round_over", np.bool_),  # a round ended in the last step
         ("episode_over", np.bool_),  # an episode ended in the last step
-        ("rewards", np.float32, (SEATS,)),  # paid in the last step
         ("penalties", np.int32, (SEATS,)),  # of the round that ended last
         ("scores", np.int32, (SEATS,)),  # totals at the end of that round
         ("winners", np.int8, (SEATS,)),  # 1: of the winners of the episode that ended last
@@ -64,7 +64,7 @@ def begin_episode(g: Any, r: Any, s: Any, round_index: int) -> None:
 
 
 @rare
-def pay(g: Any, r: Any, s: Any, out: Any, last: bool) -> None:
+def pay(g: Any, r: Any, s: Any, out: Any, paid: Any, last: bool) -> None:
     """Pay every seat for the round that has ended; `last`: the episode ends with it."""
     players = int(r["players"])
     total = 0
@@ -78,15 +78,15 @@ def pay(g: Any, r: Any, s: Any, out: Any, last: bool) -> None:
         own = int(g["penalties"][seat])
         if s["reward"] == ZERO_SUM:
             others = (total - own) / (players - 1)
-            out["rewards"][seat] += s["reward_scale"] * np.float32(others - own)
+            paid[seat] += s["reward_scale"] * np.float32(others - own)
         elif s["reward"] == PENALTY:
-            out["rewards"][seat] -= s["reward_scale"] * np.float32(own)
+            paid[seat] -= s["reward_scale"] * np.float32(own)
     if last:
-        crown(g, r, s, out)
+        crown(g, r, s, out, paid)
 
 
 @rare
-def crown(g: Any, r: Any, s: Any, out: Any) -> None:
+def crown(g: Any, r: Any, s: Any, out: Any, paid: Any) -> None:
     """Name the winners of the episode, the lowest totals; they share the reward of a win."""
     players = int(r["players"])
     out["episode_over"] = True
@@ -100,11 +100,11 @@ def crown(g: Any, r: Any, s: Any, out: Any) -> None:
     if s["reward"] == WIN:
         for seat in range(players):
             if out["winners"][seat]:
-                out["rewards"][seat] += np.float32(1.0 / winners)
+                paid[seat] += np.float32(1.0 / winners)
 
 
 @merged
-def settle_rounds(g: Any, r: Any, s: Any, out: Any) -> None:
+def settle_rounds(g: Any, r: Any, s: Any, out: Any, paid: Any) -> None:
     """Pay a round that has ended and deal on, until somebody is to move or the episode is over.
 
     An episode that ends before anybody decided anything (tiny hands) is passed over unpaid.
@@ -112,7 +112,7 @@ def settle_rounds(g: Any, r: Any, s: Any, out: Any) -> None:
     while g["ending"] != PLAYING:
         last = not s["whole_match"] or g["round"] + 1 == r["num_rounds"]
         if not out["episode_over"]:
-            pay(g, r, s, out, last)
+            pay(g, r, s, out, paid, last)
         if not last:
             g["round"] += 1
             deal(g, r)
@@ -124,10 +124,10 @@ def settle_rounds(g: Any, r: Any, s: Any, out: Any) -> None:
 
 
 @merged
-def settle(g: Any, r: Any, s: Any, out: Any, mask: Any) -> None:
+def settle(g: Any, r: Any, s: Any, out: Any, paid: Any, mask: Any) -> None:
     """Bring a game to the next decision, or to the end of its episode, and write its mask."""
     while True:
-        settle_rounds(g, r, s, out)
+        settle_rounds(g, r, s, out, paid)
         number, last = legal(g, r, mask)
         if number != 1 or not s["auto_forced"]:
             return
@@ -142,10 +142,10 @@ def show(g: Any, r: Any, s: Any, row: Any) -> None:
 
 
 @merged
-def clear_outcome(out: Any) -> None:
+def clear_outcome(out: Any, paid: Any) -> None:
     """Forget the rewards and flags of the step before; penalties and winners stay to be read."""
+    paid[:] = 0
     if out["round_over"]:
-        out["rewards"][:] = 0
         out["round_over"] = out["episode_over"] = False
 
 
@@ -173,6 +173,7 @@ def begin_games(
     rounds: Any,
     masks: Any,
     observations: Any,
+    rewards: Any,
     outcomes: Any,
 ) -> None:
     """Begin an episode in some games; seed and match stand in their records."""
@@ -180,10 +181,10 @@ def begin_games(
     for k in range(len(games)):
         i = games[k]
         g, out = states[i], outcomes[i]
-        clear_outcome(out)
+        clear_outcome(out, rewards[i])
         begin_episode(g, r, s, rounds[k])
-        settle(g, r, s, out, masks[i])
-        clear_outcome(out)
+        settle(g, r, s, out, rewards[i], masks[i])
+        clear_outcome(out, rewards[i])
         show(g, r, s, observations[i])
 
 
@@ -210,28 +211,31 @@ def step_games(
     actions: Any,
     masks: Any,
     observations: Any,
+    rewards: Any,
     outcomes: Any,
+    work: int,
 ) -> int:
-    """Carry out one action in each of some games.
+    """Carry out one action in each of some games; `work` is CHECK, MOVE or BOTH.
 
     Returns -1, or the place in `games` of the first illegal action; nothing has changed then.
     """
     r, s = rules[0], settings[0]
-    for k in range(len(games)):
-        fetch(states[games[min(k + AHEAD, len(games) - 1)]])
+    size = len(games)
+    for k in range(size if work & CHECK else 0):
+        fetch(states[games[min(k + AHEAD, size - 1)]])
         if not is_legal(states[games[k]], r, actions[k]):
             return k
-    for k in range(len(games)):
+    for k in range(size if work & MOVE else 0):
         i = games[k]
         g, out = states[i], outcomes[i]
-        ahead = games[min(k + AHEAD, len(games) - 1)]
+        ahead = games[min(k + AHEAD, size - 1)]
         fetch(states[ahead])
         prefetch(outcomes[ahead], 0)
         fetch_row(masks, ahead)
         fetch_row(observations, ahead)
-        clear_outcome(out)
+        clear_outcome(out, rewards[i])
         apply(g, r, actions[k])
-        settle(g, r, s, out, masks[i])
+        settle(g, r, s, out, rewards[i], masks[i])
         show(g, r, s, observations[i])
     return -1
 

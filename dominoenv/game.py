@@ -96,6 +96,7 @@ class Game:
         self._settings = np.zeros(1, drive.SETTINGS)  # one round, no autoreset, nothing observed
         self._masks = np.zeros((1, kind.observe.num_actions(self.rules)), np.int8)
         self._rows = np.zeros((1, 0), np.uint8)
+        self._rewards = np.zeros((1, self.rules.players), np.float32)
         self._outcomes = np.zeros(1, drive.OUTCOME)
         self._action = np.zeros(1, np.int64)
         self._moves: list[str] = []  # of this round
@@ -162,7 +163,9 @@ class Game:
             self._action,
             self._masks,
             self._rows,
+            self._rewards,
             self._outcomes,
+            drive.MOVE,
         )
         self._moves.append(text)
 

@@ -29,7 +29,7 @@ class GameKind:
 
     state: np.dtype[np.void]
     play: ModuleType
-    """Kernels deal, legal, is_legal, apply, end_if_blocked."""
+    """Kernels deal, legal, is_legal, apply, end_if_blocked, random_action, heaviest_action."""
     observe: ModuleType
     """Kernel view; layout, num_actions, action_text."""
 
@@ -79,6 +79,16 @@ def end_if_blocked(g: Any, r: Any) -> None:
     _kind(g).play.end_if_blocked(g, r)
 
 
+def random_action(g: Any, r: Any) -> int:
+    """Draw one of the legal actions from the stream in g["stream"], each equally likely."""
+    return int(_kind(g).play.random_action(g, r))
+
+
+def heaviest_action(g: Any, r: Any) -> int:
+    """Return the legal action that takes most out of the hand, equals drawn from g["stream"]."""
+    return int(_kind(g).play.heaviest_action(g, r))
+
+
 def view(g: Any, r: Any, seat: int, row: Any) -> int:
     """Write what a seat may know; return the length of the row."""
     return int(_kind(g).observe.view(g, r, seat, row))
@@ -111,6 +121,18 @@ def _apply(g: Any, r: Any, action: Any) -> Any:
 @overload(end_if_blocked, strict=False, inline="always")  # type: ignore[untyped-decorator]
 def _end_if_blocked(g: Any, r: Any) -> Any:
     verb = _kind(g).play.end_if_blocked
+    return lambda g, r: verb(g, r)
+
+
+@overload(random_action, strict=False, inline="always")  # type: ignore[untyped-decorator]
+def _random_action(g: Any, r: Any) -> Any:
+    verb = _kind(g).play.random_action
+    return lambda g, r: verb(g, r)
+
+
+@overload(heaviest_action, strict=False, inline="always")  # type: ignore[untyped-decorator]
+def _heaviest_action(g: Any, r: Any) -> Any:
+    verb = _kind(g).play.heaviest_action
     return lambda g, r: verb(g, r)
 
 

@@ -131,11 +131,14 @@ class Recorder:
         """Return the games that stand where their episode begins: dealing it anew shows them."""
         game, settings = self.game, self.game._settings.copy()
         states, outcomes = game.states.copy(), game._outcomes.copy()
-        masks, rows = game.masks.copy(), np.zeros((game.num_games, 0), np.uint8)
+        masks, rewards = game.masks.copy(), game.rewards.copy()
+        rows = np.zeros((game.num_games, 0), np.uint8)
         settings["observe"] = 0
         rounds = states["round"].astype(np.int64)
         every = np.arange(game.num_games)
-        drive.begin_games(states, game.rules.record, settings, every, rounds, masks, rows, outcomes)
+        drive.begin_games(
+            states, game.rules.record, settings, every, rounds, masks, rows, rewards, outcomes
+        )
         same = [(states[field] == game.states[field]) for field in PROGRESS]
         return every[np.all([one.reshape(len(every), -1).all(1) for one in same], axis=0)]
 

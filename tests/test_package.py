@@ -16,7 +16,7 @@ ROOT = Path(__file__).parent.parent
 # Each layer of the library may import what stands in the ones before it, and its own.
 LAYERS = [
     {"errors"},
-    {"tiles", "_jit"},
+    {"tiles", "_jit", "crew"},
     {"rules", "bits", "streams"},
     {"round", "layout", "audit"},
     {"observe"},
@@ -26,7 +26,7 @@ LAYERS = [
     {"positions"},
     {"determinize", "records"},
     {"batch", "policies"},
-    {"game"},
+    {"game", "playouts"},
     {"recorder", "verify", "render"},
     {"envs"},
     {"mexican_train_v0", "chicken_foot_v0", "__main__"},

@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from dominoenv._jit import jit, rare
-from dominoenv.bits import ONE, lowest, put
+from dominoenv.bits import ONE, count, lowest, nth_tile, put
 from dominoenv.chicken_foot.state import ANY_END, CENTRE, NO_FOOT
 from dominoenv.round import (
     DRAWN,
@@ -28,12 +28,14 @@ from dominoenv.round import (
     holds,
     lay_tile,
     next_seat,
+    other_pip,
     pile_up,
     proof_of_draw,
     proof_of_pass,
     shuffle_boneyard,
 )
 from dominoenv.rules import RELEASED
+from dominoenv.streams import below
 
 # ---------------------------------------------------------------------------------------- actions
 
@@ -194,6 +196,71 @@ def is_legal(g: Any, r: Any, action: int) -> bool:
     if can_play(g, r, pips):
         return False
     return bool(action == without_tile(g, r))
+
+
+# ---------------------------------------------------------------------------------------- choices
+
+
+@jit
+def random_action(g: Any, r: Any) -> int:
+    """Draw one of the legal actions from the stream in g["stream"], each equally likely."""
+    pips = open_pips(g, r)
+    number = count_plays(g, r, pips)
+    return nth_play(g, r, pips, below(g, number)) if number > 0 else without_tile(g, r)
+
+
+@jit
+def count_plays(g: Any, r: Any, pips: int) -> int:
+    """Return in how many ways the mover can join a tile by one of the pips."""
+    number, seat, left = 0, int(g["to_move"]), np.uint64(pips)
+    while left:
+        pip = lowest(left)
+        for w in range(r["words"]):
+            number += count(g["hands"][seat, w] & r["pip_tiles"][pip, w])
+        left &= left - ONE
+    return number
+
+
+@jit
+def nth_play(g: Any, r: Any, pips: int, n: int) -> int:
+    """Return the n-th (from 0) of the actions that `count_plays` counts."""
+    seat, left = int(g["to_move"]), np.uint64(pips)
+    while True:
+        pip = lowest(left)
+        for w in range(r["words"]):
+            fits = g["hands"][seat, w] & r["pip_tiles"][pip, w]
+            number = count(fits)
+            if n < number:
+                return play_action(r, pip, w * 64 + nth_tile(fits, n))
+            n -= number
+        left &= left - ONE
+
+
+@jit
+def play_action(r: Any, pip: int, tile: int) -> int:
+    """Return the id of joining a tile by one of its pips."""
+    return pip * int(r["pips"]) + other_pip(r, tile, pip)
+
+
+@jit
+def heaviest_action(g: Any, r: Any) -> int:
+    """Return the legal action that takes most out of the hand, equals drawn from g["stream"]."""
+    most, number, action = -1, 0, -1
+    seat, left = int(g["to_move"]), np.uint64(open_pips(g, r))
+    while left:
+        pip = lowest(left)
+        for w in range(r["words"]):
+            fits = g["hands"][seat, w] & r["pip_tiles"][pip, w]
+            while fits:
+                tile = w * 64 + lowest(fits)
+                cost = int(r["cost"][tile])
+                if cost >= most:
+                    number = number + 1 if cost == most else 1
+                    if number == 1 or below(g, number) == 0:
+                        most, action = cost, play_action(r, pip, tile)
+                fits &= fits - ONE
+        left &= left - ONE
+    return action if action >= 0 else without_tile(g, r)
 
 
 # ------------------------------------------------------------------------------------------ apply

@@ -90,7 +90,9 @@ class OneGame(BatchedGame):
             self._action,
             self.masks,
             self.observations,
+            self.rewards,
             self._outcomes,
+            drive.BOTH,
         )
         if illegal >= 0:
             raise self._illegal(0, number)

@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from dominoenv._jit import jit, rare
-from dominoenv.bits import ONE, bit, count, lowest, put
+from dominoenv.bits import ONE, bit, count, lowest, nth_tile, put
 from dominoenv.round import (
     DRAW_SPENT,
     DRAWN,
@@ -240,7 +240,7 @@ def legal(g: Any, r: Any, mask: Any) -> tuple[int, int]:
     trains = np.uint64(open_trains(g, r))
     while trains:
         train = lowest(trains)
-        end, first = int(g["ends"][train]), target_of(r, int(g["to_move"]), train) * int(r["tiles"])
+        end, first = int(g["ends"][train]), play_action(g, r, train, 0)
         for w in range(r["words"]):
             fits = playable_word(g, r, w) & r["pip_tiles"][end, w]
             number += count(fits)
@@ -281,6 +281,76 @@ def is_legal(g: Any, r: Any, action: int) -> bool:
     if can_play(g, r, trains):
         return action == draw + 2 and may_stop(g, r)
     return bool(action == without_tile(g, r, 0))
+
+
+# ---------------------------------------------------------------------------------------- choices
+
+
+@jit
+def random_action(g: Any, r: Any) -> int:
+    """Draw one of the legal actions from the stream in g["stream"], each equally likely."""
+    trains = open_trains(g, r)
+    number = count_plays(g, r, trains)
+    if number == 0:
+        return without_tile(g, r, 0)
+    n = below(g, number + int(may_stop(g, r)))
+    return nth_play(g, r, trains, n) if n < number else without_tile(g, r, number)
+
+
+@jit
+def count_plays(g: Any, r: Any, trains: int) -> int:
+    """Return in how many ways the mover can play a tile onto one of the trains."""
+    number, left = 0, np.uint64(trains)
+    while left:
+        end = int(g["ends"][lowest(left)])
+        for w in range(r["words"]):
+            number += count(playable_word(g, r, w) & r["pip_tiles"][end, w])
+        left &= left - ONE
+    return number
+
+
+@jit
+def nth_play(g: Any, r: Any, trains: int, n: int) -> int:
+    """Return the n-th (from 0) of the actions that `count_plays` counts."""
+    left = np.uint64(trains)
+    while True:
+        train = lowest(left)
+        for w in range(r["words"]):
+            fits = playable_word(g, r, w) & r["pip_tiles"][g["ends"][train], w]
+            number = count(fits)
+            if n < number:
+                return play_action(g, r, train, w * 64 + nth_tile(fits, n))
+            n -= number
+        left &= left - ONE
+
+
+@jit
+def play_action(g: Any, r: Any, train: int, tile: int) -> int:
+    """Return the id of playing a tile onto a train, as the seat to move calls it."""
+    return target_of(r, int(g["to_move"]), train) * int(r["tiles"]) + tile
+
+
+@jit
+def heaviest_action(g: Any, r: Any) -> int:
+    """Return the legal action that takes most out of the hand, equals drawn from g["stream"]."""
+    most, number, action = -1, 0, -1
+    if may_stop(g, r):
+        most, number, action = 0, 1, draw_action(r) + 2
+    left = np.uint64(open_trains(g, r))
+    while left:
+        train = lowest(left)
+        for w in range(r["words"]):
+            fits = playable_word(g, r, w) & r["pip_tiles"][g["ends"][train], w]
+            while fits:
+                tile = w * 64 + lowest(fits)
+                cost = int(r["cost"][tile])
+                if cost >= most:
+                    number = number + 1 if cost == most else 1
+                    if number == 1 or below(g, number) == 0:
+                        most, action = cost, play_action(g, r, train, tile)
+                fits &= fits - ONE
+        left &= left - ONE
+    return action if action >= 0 else without_tile(g, r, 0)
 
 
 # ------------------------------------------------------------------------------------------ apply

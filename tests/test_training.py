@@ -270,7 +270,7 @@ def test_a_saved_environment_goes_on_identically() -> None:
             assert mine.get("episode", {}).get("r") == theirs.get("episode", {}).get("r")
     with pytest.raises(CheckpointError, match="same rules and number of games"):
         DominoVecEnv(GAMES["train"], 9, MIXED).set_state(saved)
-    with pytest.raises(CheckpointError, match="has 2 opponents, this one 1"):
+    with pytest.raises(CheckpointError, match="has an opponent 'heaviest', which this one lacks"):
         DominoVecEnv(GAMES["train"], 8).set_state(saved)
 
 

@@ -9,7 +9,7 @@ from dominoenv.envs.pool import Member, OpponentPool
 from dominoenv.envs.snapshot import Snapshot
 from dominoenv.errors import DominoError
 
-KEEP = ("newest", "spaced")
+WHICH = ("newest", "spaced")
 DRAW = ("uniform", "prioritised")
 LEAST_CHANCE = 1e-3  # of a member that is always beaten, against 1 for one that always wins
 
@@ -18,9 +18,9 @@ class SelfPlay:
     """Adds snapshots to a pool, forgets some, and weighs them; the other members are left alone.
 
     - weight: of all snapshots together, relative to the pool's other members.
-    - size: how many are kept at most.
-    - keep: which. "newest"; or "spaced": spread as evenly as can be over the whole training, the
-      first and the newest always among them.
+    - keep: how many are kept at most.
+    - which: of them all. "newest"; or "spaced": spread over the whole training as evenly as can be,
+      the first and the newest always among them.
     - draw: how often each. "uniform"; or "prioritised": in proportion to (1 - x)^2, where x is the
       share of its seats that the learner beat (prioritised fictitious self-play with the weighting
       of the main agents in Vinyals et al., "Grandmaster level in StarCraft II using multi-agent
@@ -36,18 +36,18 @@ class SelfPlay:
         pool: OpponentPool,
         *,
         weight: float = 1.0,
-        size: int = 8,
-        keep: str = "newest",
+        keep: int = 8,
+        which: str = "newest",
         draw: str = "uniform",
     ) -> None:
-        checked_choice("keep", keep, KEEP)
+        checked_choice("which", which, WHICH)
         checked_choice("draw", draw, DRAW)
-        if isinstance(size, bool) or not isinstance(size, int) or size < 1:
-            raise DominoError(f"size={size!r} must be a whole number from 1 on")
+        if isinstance(keep, bool) or not isinstance(keep, int) or keep < 1:
+            raise DominoError(f"keep={keep!r} must be a whole number from 1 on")
         if finite("weight", weight) <= 0:
             raise DominoError(f"weight={weight!r} must lie above 0")
-        self.pool, self.weight, self.size = pool, float(weight), size
-        self.keep, self.draw = keep, draw
+        self.pool, self.weight, self.keep = pool, float(weight), keep
+        self.which, self.draw = which, draw
 
     @property
     def snapshots(self) -> list[Member]:
@@ -55,7 +55,7 @@ class SelfPlay:
         return [member for member in self.pool.members if isinstance(member.policy, Snapshot)]
 
     def take(self, snapshot: Snapshot) -> None:
-        """Add a snapshot, forget what is beyond `size`, and weigh all anew.
+        """Add a snapshot, forget what is beyond `keep`, and weigh all anew.
 
         Raises DominoError where there is one of the same or a later time.
         """
@@ -66,8 +66,8 @@ class SelfPlay:
                 "newer must have been taken later"
             )
         self.pool.add(snapshot, self.weight, name=f"{snapshot.name}-{snapshot.taken_at}")
-        while len(kept := self.snapshots) > self.size:
-            forget = _most_crowded if self.keep == "spaced" else _oldest
+        while len(kept := self.snapshots) > self.keep:
+            forget = _most_crowded if self.which == "spaced" else _oldest
             self.pool.remove(kept[forget(_times(kept))].name)
         self.weigh()
 

@@ -357,7 +357,7 @@ class LearnerGames:
         self.pool.set_state(text["pool"], members)
         self._seed, self._luck, self._is_fresh = int(text["seed"]), text["luck"], False
         self._seated.clear()
-        self._bring_in(members.values())
+        self._bring_in([members[int(number)] for number in text["rngs"]])
         for number, rng in text["rngs"].items():
             self._seated[int(number)].policy.rng.bit_generator.state = rng
         self.seats[:], self.lineup[:] = state["seats"], state["lineup"]

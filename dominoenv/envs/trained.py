@@ -107,8 +107,13 @@ def take_snapshot(
             "snapshots are taken of plain perceptrons with relu or tanh; other networks can join a "
             "pool as a Policy written for them"
         )
-    layers = [(one.weight.detach().cpu().numpy().T, one.bias.detach().cpu()) for one in linear]
+    layers = [(_as_numpy(one.weight).T, _as_numpy(one.bias)) for one in linear]
     return Snapshot(rules, layers, names[0], taken_at=taken_at, deterministic=deterministic)
+
+
+def _as_numpy(tensor: torch.Tensor) -> np.ndarray[Any, np.dtype[np.float32]]:
+    values: np.ndarray[Any, np.dtype[np.float32]] = tensor.detach().cpu().numpy()
+    return values
 
 
 def _perceptron(

@@ -213,7 +213,7 @@ class LearnerGames:
                 return
             games = games[theirs]
             who = self.lineup[games, to_move[theirs]]
-            for number in np.unique(who).tolist():
+            for number in _different(who):
                 self._play_opponent(self._seated[number], games[who == number])
 
     def _play_opponent(self, seated: Seated, games: NDArray[np.int64]) -> None:
@@ -230,7 +230,7 @@ class LearnerGames:
         own = np.take_along_axis(scores, seats, axis=1)
         beaten = (own < scores) + (own == scores) / 2
         theirs = np.arange(self.rules.players) != seats
-        for number in np.unique(lineup[theirs]).tolist():
+        for number in _different(lineup[theirs]):
             some = theirs & (lineup == number)
             member = self._seated[number].member
             self.pool.note(member, int(some.sum()), float(beaten[some].sum()))
@@ -367,7 +367,7 @@ class LearnerGames:
         self._is_interrupted = False
 
 
-# ------------------------------------------------------------------------------------------- checks
+# ------------------------------------------------------------------------------------------ helpers
 
 
 def _checked_seat(seat: int | str, rules: Rules) -> int | str:
@@ -377,3 +377,9 @@ def _checked_seat(seat: int | str, rules: Rules) -> int | str:
         last = rules.players - 1
         raise DominoError(f"seat={seat!r} must be 'rotate' or a seat 0 ... {last}")
     return seat
+
+
+def _different(numbers: NDArray[np.int64]) -> list[int]:
+    """Return which members' numbers there are among (n,), in order; np.unique would sort them."""
+    different: list[int] = np.bincount(numbers).nonzero()[0].tolist()
+    return different

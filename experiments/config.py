@@ -65,7 +65,24 @@ class Checkpoint(Model):
     deterministic: bool = False
 
 
-Opponent = Annotated[Baseline | Checkpoint, Field(discriminator="kind")]
+class Snapshots(Model):
+    """The learner itself, as it was at earlier moments of the same training."""
+
+    kind: Literal["snapshots"]
+    weight: Positive = 1.0
+    """Of all snapshots together, relative to the other opponents."""
+    every: PositiveInt = 10
+    """Iterations from one snapshot to the next; the first is the untrained network."""
+    keep: Annotated[int, Field(ge=1, le=64)] = 8
+    """How many at most; their weights stand in every checkpoint."""
+    which: Literal["newest", "spaced"] = "newest"
+    """Which are kept: "spaced" ones are spread over the whole training."""
+    draw: Literal["uniform", "prioritised"] = "uniform"
+    """How often each is drawn: "prioritised" prefers those that the learner beats least."""
+    deterministic: bool = False
+
+
+Opponent = Annotated[Baseline | Checkpoint | Snapshots, Field(discriminator="kind")]
 
 
 class Environment(Model):
@@ -79,6 +96,18 @@ class Environment(Model):
     reward: Literal["zero_sum", "penalty", "win"] = "zero_sum"
     reward_scale: Positive = 0.05
     """Reward for a penalty point."""
+
+    @property
+    def snapshots(self) -> Snapshots | None:
+        """How the learner plays itself, if it does."""
+        return next((one for one in self.opponents if isinstance(one, Snapshots)), None)
+
+    @field_validator("opponents")
+    @classmethod
+    def _one_self(cls, opponents: tuple[Opponent, ...]) -> tuple[Opponent, ...]:
+        if sum(isinstance(one, Snapshots) for one in opponents) > 1:
+            raise ValueError("kind 'snapshots' may stand here once: it is all snapshots together")
+        return opponents
 
     @field_validator("seat", mode="before")
     @classmethod
@@ -312,7 +341,7 @@ def _sentence(mistake: Any) -> str:
 
 def _tags(mistake: Any) -> str:
     """Return the kinds that a discriminated union knows."""
-    return str(mistake["ctx"].get("expected_tags", "'baseline', 'checkpoint'"))
+    return str(mistake["ctx"].get("expected_tags", "'baseline', 'checkpoint', 'snapshots'"))
 
 
 def _without_tags(loc: tuple[int | str, ...]) -> tuple[int | str, ...]:

@@ -10,26 +10,32 @@ from __future__ import annotations
 import json
 import time
 from collections.abc import Callable
+from copy import deepcopy
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import torch
 from sb3_contrib import MaskablePPO
+from sb3_contrib.common.maskable.policies import MaskableActorCriticPolicy
 from stable_baselines3.common.callbacks import BaseCallback
 from stable_baselines3.common.logger import KVWriter, Logger
 from torch.utils.tensorboard import SummaryWriter
 
 from dominoenv import CheckpointError, Policy, make_policy
+from dominoenv.envs.pool import OpponentPool, Tally
 from dominoenv.envs.sb3 import DominoVecEnv
+from dominoenv.envs.selfplay import SelfPlay
 from dominoenv.envs.trained import (
     TrainedPolicy,
     load_policy,
+    make_network,
     network_options,
     read_checkpoint,
     save_checkpoint,
+    take_snapshot,
 )
-from experiments.config import Baseline, Checkpoint, Config
+from experiments.config import Baseline, Checkpoint, Config, Snapshots
 
 
 def make_opponent(opponent: Baseline | Checkpoint, config: Config) -> Policy:
@@ -40,13 +46,41 @@ def make_opponent(opponent: Baseline | Checkpoint, config: Config) -> Policy:
     return load_policy(opponent.path, rules, opponent.deterministic)
 
 
+def make_pool(config: Config) -> OpponentPool:
+    """Return the opponents that a config names; with self-play, the untrained learner is one."""
+    rules = config.make_rules()
+    pool = OpponentPool(rules)
+    for one in config.environment.opponents:
+        if not isinstance(one, Snapshots):
+            pool.add(make_opponent(one, config), one.weight)
+    settings = config.environment.snapshots
+    if settings:
+        with torch.random.fork_rng(devices=[]):
+            torch.manual_seed(config.seed)  # as the learner will be made
+            network = make_network(rules, config.network.model_dump())
+        untrained = take_snapshot(rules, network, 0, settings.deterministic)
+        make_selfplay(settings, pool).take(untrained)
+    return pool
+
+
+def make_selfplay(settings: Snapshots, pool: OpponentPool) -> SelfPlay:
+    """Return what keeps the snapshots of a pool."""
+    return SelfPlay(
+        pool,
+        weight=settings.weight,
+        keep=settings.keep,
+        which=settings.which,
+        draw=settings.draw,
+    )
+
+
 def make_env(config: Config) -> DominoVecEnv:
     """Return the games that a config describes."""
     environment = config.environment
     return DominoVecEnv(
         config.make_rules(),
         environment.games,
-        [(make_opponent(one, config), one.weight) for one in environment.opponents],
+        make_pool(config),
         seat=environment.seat,
         seed=config.seed,
         episode=environment.episode,
@@ -179,19 +213,24 @@ class TensorBoardWriter(KVWriter):
 
 
 class Watcher(BaseCallback):
-    """Counts what episodes bring, reports each iteration, and writes checkpoints.
+    """Counts what episodes bring, reports each iteration, writes checkpoints, takes snapshots.
 
-    report: called with the figures of every iteration; save: called when a checkpoint is due.
+    pool: the opponents; report: called with the figures of every iteration; save: called when a
+    checkpoint is due.
     """
 
     def __init__(
         self,
         config: Config,
+        pool: OpponentPool,
         report: Callable[[dict[str, float]], None],
         save: Callable[[], None],
     ) -> None:
         super().__init__()
         self.config, self.report, self.save = config, report, save
+        self.pool = pool
+        self.kinds = list(dict.fromkeys(member.kind for member in pool.members))
+        self.totals = deepcopy(pool.totals)
         self.episodes: list[dict[str, Any]] = []
         self.saved_at = -1
         self.began = time.monotonic()
@@ -201,6 +240,19 @@ class Watcher(BaseCallback):
         iteration = self.num_timesteps // (ppo.steps * self.training_env.num_envs)
         if iteration % saving.every == 0:
             self._save()
+        settings = self.config.environment.snapshots
+        if settings:  # after saving: who resumes does this once more
+            self._keep_snapshots(settings, iteration)
+
+    def _keep_snapshots(self, settings: Snapshots, iteration: int) -> None:
+        """Take a snapshot if it is time, otherwise weigh those that there are."""
+        selfplay, network = make_selfplay(settings, self.pool), self.model.policy
+        if iteration == 0 or iteration % settings.every:
+            selfplay.weigh()
+            return
+        assert isinstance(network, MaskableActorCriticPolicy)
+        taken_at, rules = self.num_timesteps, self.pool.rules
+        selfplay.take(take_snapshot(rules, network, taken_at, settings.deterministic))
 
     def _on_training_end(self) -> None:
         self._save()
@@ -236,7 +288,18 @@ class Watcher(BaseCallback):
             "reward": _mean([info["episode"]["r"] for info in self.episodes]),
             "episodes": len(self.episodes),
             "decisions_per_second": speed,
+            **self._pool_figures(),
         }
+
+    def _pool_figures(self) -> dict[str, float]:
+        """Return the pool's size, and of each kind the share of seats that the learner beat."""
+        figures: dict[str, float] = {"pool": len(self.pool)}
+        for kind in self.kinds:
+            now, before = (totals.get(kind, Tally()) for totals in (self.pool.totals, self.totals))
+            seats, beaten = now.seats - before.seats, now.beaten - before.beaten
+            figures[f"beaten_{kind}"] = beaten / seats if seats else float("nan")
+        self.totals = deepcopy(self.pool.totals)
+        return figures
 
 
 def _mean(values: list[float]) -> float:
@@ -253,7 +316,9 @@ def learn(
     done = int(model.num_timesteps)
     writer = TensorBoardWriter(folder / "tensorboard", purge_step=done or None)
     model.set_logger(Logger(str(folder), [writer]))
-    watcher = Watcher(config, report, lambda: save_training(config, model, folder))
+    env = model.get_env()
+    assert isinstance(env, DominoVecEnv)
+    watcher = Watcher(config, env.pool, report, lambda: save_training(config, model, folder))
     watcher.saved_at = done if done else -1
     try:
         if done < config.ppo.decisions:

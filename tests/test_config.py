@@ -1,12 +1,15 @@
 """Configs: every file in the repository loads; every mistake is named."""
 
+import re
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 import yaml
+from pydantic import BaseModel
 
 from dominoenv import DominoError
-from experiments.config import Config, ConfigError, check_config, load_config
+from experiments.config import Config, ConfigError, _models_in, check_config, load_config
 
 CONFIGS = Path(__file__).resolve().parent.parent / "configs"
 QUICKSTART = CONFIGS / "quickstart.yaml"
@@ -29,7 +32,7 @@ MISTAKES = {
     "environment.seat=9": "must be a seat 0 ... 3",
     "environment.opponents=[]": "at least 1 item",
     "environment.opponents=[{policy: random}]": "'environment.opponents.0.kind' is missing",
-    "environment.opponents.0.kind=model": "allowed: 'baseline', 'checkpoint'",
+    "environment.opponents.0.kind=model": "allowed: 'baseline', 'checkpoint', 'snapshots'",
     "environment.opponents.0.policy=heavyest": "did you mean 'heaviest'",
     "environment.opponents.0.wieght=1": "did you mean 'weight'?",
     "environment.opponents.7.weight=1": "must be a place 0 ...",
@@ -110,3 +113,19 @@ def test_configs_are_frozen_and_errors_are_domino_errors() -> None:
         config.seed = 3  # type: ignore[misc]
     assert issubclass(ConfigError, DominoError)
     assert isinstance(config, Config)
+
+
+def keys_of(model: type[BaseModel]) -> Iterator[str]:
+    """Return the names of all keys of a model and the models in it."""
+    for name, field in model.model_fields.items():
+        yield name
+        for inner in _models_in(field.annotation):
+            yield from keys_of(inner)
+
+
+def test_every_key_is_documented() -> None:
+    page = (CONFIGS.parent / "docs" / "training.md").read_text(encoding="utf-8")
+    named = set(re.findall(r"[a-z_]+", " ".join(re.findall(r"`([^`\n]+)`", page))))
+    keys = set(keys_of(Config))
+    assert {"every", "deterministic", "max_grad_norm"} <= keys
+    assert keys <= named, keys - named

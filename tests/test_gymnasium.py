@@ -189,16 +189,16 @@ def test_seeds_and_matches(name: str) -> None:
 def test_options_survive_a_seeded_reset(name: str) -> None:
     options = {"players": 4, "seat": 2, "opponents": "heaviest", "double": 3, "max_pip": 12}
     env = make(name, **options)
-    rules, policies = env.rules, env.learner.policies
+    rules, pool = env.rules, env.pool
     spaces = env.observation_space, env.action_space
     for seed in (None, 3, 3, None):
         _, info = env.reset(seed=seed)
         assert info["seat"] == 2
         assert env.rules.players == 4 and env.rules.max_pip == 12 and env.rules is rules
         assert env.rules.rounds[env.game.states["round"][0]] == 3
-        assert [policy.name for policy in env.learner.policies] == ["heaviest"]
+        assert [member.name for member in env.pool.members] == ["heaviest"]
         play_episode(env, np.random.default_rng(0))
-    assert env.learner.policies is policies
+    assert env.pool is pool
     assert (env.observation_space, env.action_space) == spaces
     assert env.observation_space is spaces[0] and env.action_space is spaces[1]
 

@@ -8,14 +8,13 @@ observation, A actions.
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Iterable, Mapping
 from copy import copy
-from typing import Any, TypeAlias
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from dominoenv._jit import kernel
 from dominoenv.batch import (
     MOST_MATCHES,
     POINTS_PER_REWARD,
@@ -26,43 +25,23 @@ from dominoenv.batch import (
     checked_seed,
     finite,
 )
+from dominoenv.envs.pool import Member, Opponents, as_pool
 from dominoenv.errors import CheckpointError, DominoError, IllegalActionError
-from dominoenv.policies import Actions, Masks, Observations, Policy, make_policy
+from dominoenv.policies import Policy
 from dominoenv.rules import Rules
-from dominoenv.streams import GAMMA, LINEUP, mix, open_stream
 
 ROTATE = "rotate"
 ILLEGAL = ("raise", "penalty")
 ILLEGAL_REWARD = -1.0  # default of what an illegal action costs
 
-Function: TypeAlias = Callable[[NDArray[np.float32], NDArray[np.int8]], Any]
-Player: TypeAlias = Policy | Function | str
-Opponent: TypeAlias = tuple[Player, float]  # who, and how often relative to the others
+ARRAYS = ("states", "seats", "lineup", "paid", "returns", "lengths")  # of a saved state, (B, ...)
 
 
-@kernel
-def _draw_lineups(seed: Any, matches: Any, rolls: Any) -> None:
-    """Draw a number in [0, 1) for each seat of each match, which depends on these alone."""
-    for k in range(rolls.shape[0]):
-        for seat in range(rolls.shape[1]):
-            start = open_stream(seed[0], matches[k], LINEUP + seat)
-            rolls[k, seat] = (mix(start + GAMMA) >> np.uint64(11)) * 2.0**-53
+class Seated(NamedTuple):
+    """A member of the pool, and the copy of its policy that plays in these games."""
 
-
-class FunctionPolicy(Policy):
-    """Plays by a function of (n, L) float32 observations in [0, 1] and (n, A) int8 masks."""
-
-    name = "function"
-
-    def __init__(self, rules: Rules, function: Function, seed: int = 0) -> None:
-        super().__init__(rules, seed)
-        self.function = function
-
-    def act(self, observations: Observations, masks: Masks) -> Actions:
-        """Return what the function answers: one action for each of n decisions."""
-        if observations.dtype == np.uint8:
-            observations = self.layout.scaled(observations)
-        return as_array("actions", self.function(observations, masks), IllegalActionError)
+    member: Member
+    policy: Policy
 
 
 class LearnerGames:
@@ -71,8 +50,10 @@ class LearnerGames:
     - opponents: a policy, its name, or a function `f(observations, masks) -> actions` over n rows
       (float32 as the environments hand them out; masks (n, A) int8, 1 = legal); or a mixture,
       (one of these, weight) each: for every opposing seat and episode one of them is drawn, from
-      the seed and the match number. Policy objects are copied (shallowly: weights are shared), so
-      that each of these games has a generator of its own for them; `reset` with a seed seeds it.
+      the seed and the match number; or an `OpponentPool`, which these are made into, and which may
+      change while games run: a line-up that was drawn stays until its episode ends. Policy objects
+      are copied (shallowly: weights are shared), so that each of these games has a generator of its
+      own for them; `reset` seeds it.
     - seat: the learner's, or "rotate", which changes it with each episode of a game.
     - seed: of the batch; None draws one from the system.
     - episode, double, reward, reward_scale, forced: as in `BatchedGame`.
@@ -82,9 +63,10 @@ class LearnerGames:
     A reward is what the learner's seat was paid from its decision to its next one. An episode in
     which the learner has nothing to decide is passed over.
 
-    Attributes: `game`, the batch; `seats` (B,) the learner's; `lineup` (B, P) which of `policies`
-    plays each seat; `returns`, `lengths` (B,) rewards and decisions of the episode so far;
-    `illegal_actions` (B,) whether the game's last action was illegal and replaced.
+    Attributes: `game`, the batch; `pool`, the opponents; `seats` (B,) the learner's; `lineup` (B,
+    P) which member of the pool plays each seat, by number (not used at the learner's own);
+    `returns`, `lengths` (B,) rewards and decisions of the episode so far; `illegal_actions` (B,)
+    whether the game's last action was illegal and replaced.
 
     Raises DominoErrors for opponents, seats and settings that cannot be.
     """
@@ -93,7 +75,7 @@ class LearnerGames:
         self,
         rules: Rules | Mapping[str, Any] | str,
         num_games: int,
-        opponents: Player | Sequence[Opponent] = "random",
+        opponents: Opponents = "random",
         *,
         seat: int | str = ROTATE,
         seed: int | None = None,
@@ -119,7 +101,8 @@ class LearnerGames:
         )
         self.rules = self.game.rules
         self.seat = _checked_seat(seat, self.rules)
-        self.policies, self._cumulative = _checked_opponents(opponents, self.rules)
+        self.pool = as_pool(self.rules, opponents)
+        self._seated: dict[int, Seated] = {}  # by number; those that some line-up may name
         self._penalises = ILLEGAL[checked_choice("illegal", illegal, ILLEGAL)] == "penalty"
         self._illegal_reward = finite("illegal_reward", illegal_reward)
         self.num_games = size = self.game.num_games
@@ -148,9 +131,8 @@ class LearnerGames:
             first = checked_index("match", match, MOST_MATCHES - self.num_games)
         self._seed, self._is_fresh = seed, False
         self.game.reset(seed, matches=first + self._all)
-        entropy = [] if match is None else [first]  # other opponents' luck in another match
-        for number, policy in enumerate(self.policies):
-            policy.rng = np.random.default_rng([seed, number, *entropy])
+        self._luck = [] if match is None else [first]  # opponents' other luck in another match
+        self._seated.clear()
         self._begin(self._all)
 
     def deal(self, seed: int | None = None, options: Mapping[str, Any] | None = None) -> None:
@@ -192,6 +174,7 @@ class LearnerGames:
             self.illegal_actions[index] = illegal
         self.lengths[index] += 1
         self._let_others_play(index)
+        self._note_results(index[self.done[index]])
         rewards = self._paid[index]
         self._paid[index] = 0
         if self._penalises:
@@ -230,17 +213,27 @@ class LearnerGames:
                 return
             games = games[theirs]
             who = self.lineup[games, to_move[theirs]]
-            for number, policy in enumerate(self.policies):
-                some = games[who == number]
-                if some.size:
-                    self._play_opponent(policy, some)
+            for number in _different(who):
+                self._play_opponent(self._seated[number], games[who == number])
 
-    def _play_opponent(self, policy: Policy, games: NDArray[np.int64]) -> None:
-        actions = policy.act(self.game.observations[games], self.game.masks[games])
+    def _play_opponent(self, seated: Seated, games: NDArray[np.int64]) -> None:
+        actions = seated.policy.act(self.game.observations[games], self.game.masks[games])
         try:
             self._step(actions, games)
         except IllegalActionError as error:
-            raise IllegalActionError(f"opponent {policy.name!r}: {error}") from None
+            raise IllegalActionError(f"opponent {seated.member.name!r}: {error}") from None
+
+    def _note_results(self, games: NDArray[np.int64]) -> None:
+        """Tell the pool how the learner did against the other seats of episodes just ended."""
+        seats = self.seats[games, None]
+        scores, lineup = self.game.scores[games], self.lineup[games]
+        own = np.take_along_axis(scores, seats, axis=1)
+        beaten = (own < scores) + (own == scores) / 2
+        theirs = np.arange(self.rules.players) != seats
+        for number in _different(lineup[theirs]):
+            some = theirs & (lineup == number)
+            member = self._seated[number].member
+            self.pool.note(member, int(some.sum()), float(beaten[some].sum()))
 
     def _begin(self, games: NDArray[np.int64]) -> None:
         """Seat everybody for episodes just dealt; go on to the learner's first decision."""
@@ -263,10 +256,19 @@ class LearnerGames:
             self.seats[games] = (matches % self.num_games + matches // self.num_games) % players
         else:
             self.seats[games] = self.seat
-        rolls = np.zeros((games.size, players))
-        _draw_lineups(np.array([self._seed], np.uint64), matches, rolls)
-        lineup = np.searchsorted(self._cumulative, rolls, side="right")
-        self.lineup[games] = np.minimum(lineup, len(self.policies) - 1)
+        self.lineup[games] = self.pool.draw(self._seed, matches)
+        self._bring_in(self.pool.members)
+
+    def _bring_in(self, members: Iterable[Member]) -> None:
+        """Let members play here; forget former ones that no line-up names any more."""
+        here = {member.number: member for member in members}
+        for number in self._seated.keys() - here.keys():
+            if not (self.lineup == number).any():
+                del self._seated[number]
+        for number in here.keys() - self._seated.keys():
+            policy = copy(here[number].policy)
+            policy.rng = np.random.default_rng([self._seed, number, *self._luck])
+            self._seated[number] = Seated(here[number], policy)
 
     # ------------------------------------------------------------------------------------- reading
 
@@ -317,15 +319,21 @@ class LearnerGames:
 
     def get_state(self) -> dict[str, Any]:
         """Return all that play depends on, as plain arrays and one JSON text; see `set_state`."""
-        rngs = [policy.rng.bit_generator.state for policy in self.policies]
+        here = self.pool.members
+        former = [seated.member for seated in self._seated.values() if seated.member not in here]
+        pool, arrays = self.pool.get_state(former)
+        rngs = {k: seated.policy.rng.bit_generator.state for k, seated in self._seated.items()}
         return {
+            **arrays,
             "states": self.game.states.view(np.uint8).reshape(self.num_games, -1).copy(),
             "seats": self.seats.copy(),
             "lineup": self.lineup.copy(),
             "paid": self._paid.copy(),
             "returns": self.returns.copy(),
             "lengths": self.lengths.copy(),
-            "text": json.dumps({"seed": self._seed, "rngs": rngs}),
+            "text": json.dumps(
+                {"seed": self._seed, "luck": self._luck, "rngs": rngs, "pool": pool}
+            ),
         }
 
     def set_state(self, state: Mapping[str, Any]) -> None:
@@ -335,30 +343,31 @@ class LearnerGames:
         """
         own = self.get_state()
         text = json.loads(state["text"])
-        for name in own.keys() - {"text"}:
+        for name in ARRAYS:
             if np.shape(state[name]) != np.shape(own[name]):
                 raise CheckpointError(
                     f"the saved environment has {name} of shape {np.shape(state[name])}, this one "
                     f"{np.shape(own[name])}: make it with the same rules and number of games"
                 )
-        if len(text["rngs"]) != len(self.policies):
-            raise CheckpointError(
-                f"the saved environment has {len(text['rngs'])} opponents, this one "
-                f"{len(self.policies)}: make it with the same ones"
-            )
-        self._seed, self._is_fresh = int(text["seed"]), False
-        for policy, rng in zip(self.policies, text["rngs"], strict=True):
-            policy.rng.bit_generator.state = rng
+        members = self.pool.read_state(text["pool"], state)
+        if not set(np.unique(state["lineup"]).tolist()) <= members.keys():
+            raise CheckpointError("the saved line-ups name opponents that were not saved")
+        records = np.ascontiguousarray(state["states"], np.uint8).view(self.game.states.dtype)
+        self.game.load(records.reshape(self.num_games))
+        self.pool.set_state(text["pool"], members)
+        self._seed, self._luck, self._is_fresh = int(text["seed"]), text["luck"], False
+        self._seated.clear()
+        self._bring_in([members[int(number)] for number in text["rngs"]])
+        for number, rng in text["rngs"].items():
+            self._seated[int(number)].policy.rng.bit_generator.state = rng
         self.seats[:], self.lineup[:] = state["seats"], state["lineup"]
         self._paid[:], self.returns[:] = state["paid"], state["returns"]
         self.lengths[:] = state["lengths"]
         self.illegal_actions[:] = False
-        records = np.ascontiguousarray(state["states"], np.uint8).view(self.game.states.dtype)
-        self.game.load(records.reshape(self.num_games))
         self._is_interrupted = False
 
 
-# ------------------------------------------------------------------------------------------- checks
+# ------------------------------------------------------------------------------------------ helpers
 
 
 def _checked_seat(seat: int | str, rules: Rules) -> int | str:
@@ -370,35 +379,7 @@ def _checked_seat(seat: int | str, rules: Rules) -> int | str:
     return seat
 
 
-def _checked_opponents(
-    opponents: Player | Sequence[Opponent], rules: Rules
-) -> tuple[list[Policy], NDArray[np.float64]]:
-    """Return the policies, and the sums of their shares up to each, the last one 1."""
-    if isinstance(opponents, str | Policy) or callable(opponents):
-        opponents = [(opponents, 1.0)]
-    try:
-        weights = np.array([weight for _, weight in opponents], np.float64)
-    except (TypeError, ValueError):
-        raise DominoError(
-            f"opponents={opponents!r} must be a policy, the name of one, a function, or "
-            "(one of these, weight) pairs"
-        ) from None
-    if not weights.size or not np.isfinite(weights).all() or weights.min() <= 0:
-        raise DominoError(
-            f"opponents need a weight above 0 each, and be at least one, not {list(opponents)}"
-        )
-    return [_as_policy(who, rules) for who, _ in opponents], np.cumsum(weights) / weights.sum()
-
-
-def _as_policy(who: Player, rules: Rules) -> Policy:
-    if isinstance(who, str):
-        return make_policy(who, rules)
-    if isinstance(who, Policy):
-        if who.rules != rules:
-            raise DominoError(f"opponent {who.name} plays {who.rules}, not {rules}")
-        return copy(who)
-    if isinstance(who, type) or not callable(who):
-        raise DominoError(
-            f"opponent {who!r} is neither a policy, nor the name of one or a function"
-        )
-    return FunctionPolicy(rules, who)
+def _different(numbers: NDArray[np.int64]) -> list[int]:
+    """Return which members' numbers there are among (n,), in order; np.unique would sort them."""
+    different: list[int] = np.bincount(numbers).nonzero()[0].tolist()
+    return different

@@ -8,7 +8,7 @@ what is paid between two of its decisions is its own. Needs the extra: `pip inst
 from __future__ import annotations
 
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
@@ -16,9 +16,9 @@ from gymnasium import spaces
 from numpy.typing import NDArray
 
 from dominoenv.batch import POINTS_PER_REWARD, checked_seed
-from dominoenv.envs.learner import ILLEGAL_REWARD, ROTATE, LearnerGames, Opponent, Player
+from dominoenv.envs.learner import ILLEGAL_REWARD, ROTATE, LearnerGames
+from dominoenv.envs.pool import OpponentPool, Opponents
 from dominoenv.errors import DominoError
-from dominoenv.policies import Policy
 from dominoenv.rules import Rules
 
 try:
@@ -33,9 +33,10 @@ class DominoVecEnv(VecEnv):
     """B games, one learner's seat in each.
 
     The arguments are those of `dominoenv.envs.learner.LearnerGames`: opponents (a policy, its name,
-    a function, or a mixture with weights), the learner's seat, the seed, what an episode is and
-    what is paid. Algorithms that know no masks (PPO, DQN) take `illegal="penalty"`: an illegal
-    action costs `illegal_reward`, and the legal action of the lowest id is played in its place.
+    a function, a mixture with weights, or an `OpponentPool`), the learner's seat, the seed, what an
+    episode is and what is paid. Algorithms that know no masks (PPO, DQN) take `illegal="penalty"`:
+    an illegal action costs `illegal_reward`, and the legal action of the lowest id is played in its
+    place.
 
     Observations are (B, L) float32 in [0, 1], laid out by `game.layout`; masks (B, A) int8 come
     from `action_masks()`. A reward is what the learner's seat was paid from its decision to its
@@ -55,7 +56,7 @@ class DominoVecEnv(VecEnv):
         self,
         rules: Rules | Mapping[str, Any] | str,
         num_games: int,
-        opponents: Player | Sequence[Opponent] = "random",
+        opponents: Opponents = "random",
         *,
         seat: int | str = ROTATE,
         seed: int | None = 0,
@@ -92,9 +93,9 @@ class DominoVecEnv(VecEnv):
         return self.learner.seat
 
     @property
-    def policies(self) -> list[Policy]:
-        """The opponents, in the order in which they were given."""
-        return self.learner.policies
+    def pool(self) -> OpponentPool:
+        """The opponents; they may be changed at any time."""
+        return self.learner.pool
 
     # ------------------------------------------------------------------------------------- playing
 

@@ -6,7 +6,7 @@ imported. Letters: L entries of an observation, A actions.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import gymnasium
@@ -16,6 +16,7 @@ from numpy.typing import NDArray
 
 from dominoenv.batch import checked_choice, checked_seed
 from dominoenv.envs.learner import LearnerGames
+from dominoenv.envs.pool import Opponent, OpponentPool, Player
 from dominoenv.envs.table import RENDER_MODES, Info, RulesLike, table_rules
 from dominoenv.errors import GameOverError
 from dominoenv.positions import position_of
@@ -65,7 +66,7 @@ class DominoEnv(gymnasium.Env[NDArray[np.float32], np.int64]):
     - rules: a rules object, a preset's name or options by name; or the options as keywords
       (`preset="station", players=6`).
     - opponents: "random"; a policy, its name, a function `f(observations, masks) -> actions` over n
-      rows, or (one of these, weight) pairs to draw each opposing seat from.
+      rows, (one of these, weight) pairs to draw each opposing seat from, or an `OpponentPool`.
     - seat: the learner's, or "rotate" (default), which changes it with each match.
     - illegal: what an illegal action does. "penalty" (default), for checkers and algorithms that
       know no masks: it costs `illegal_reward`, and the legal action of the lowest id is played in
@@ -124,6 +125,18 @@ class DominoEnv(gymnasium.Env[NDArray[np.float32], np.int64]):
             info |= {name: values[0].item() for name, values in results.items()}
         self._show()
         return learner.observations()[0], reward, over, False, info
+
+    @property
+    def pool(self) -> OpponentPool:
+        """The opponents; they may be changed at any time."""
+        return self.learner.pool
+
+    def set_opponents(self, opponents: Player | Sequence[Opponent]) -> None:
+        """Put others in the place of all opponents; episodes that have begun keep theirs.
+
+        For environments in other processes: `envs.call("set_opponents", "heaviest")`.
+        """
+        self.pool.replace(opponents)
 
     def action_masks(self) -> NDArray[np.int8]:
         """Return (A,) what the learner may play now, 1 = legal; a copy."""

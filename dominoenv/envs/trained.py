@@ -19,6 +19,7 @@ import numpy as np
 from gymnasium import spaces
 
 from dominoenv.batch import as_rules
+from dominoenv.envs.snapshot import Snapshot
 from dominoenv.errors import CheckpointError, DominoError
 from dominoenv.games import kind_of
 from dominoenv.policies import Actions, Masks, Observations, Policy
@@ -27,6 +28,7 @@ from dominoenv.rules import Rules
 try:
     import torch
     from sb3_contrib.common.maskable.policies import MaskableActorCriticPolicy
+    from stable_baselines3.common.torch_layers import FlattenExtractor
 except ImportError as error:
     raise ImportError(
         'dominoenv.envs.trained needs torch and sb3_contrib: pip install "dominoenv[train]"'
@@ -83,6 +85,44 @@ class TrainedPolicy(Policy):
         latent = network.mlp_extractor.forward_actor(features)
         logits: np.ndarray[Any, np.dtype[np.float32]] = network.action_net(latent).cpu().numpy()
         return logits
+
+
+def take_snapshot(
+    rules: Rules,
+    network: MaskableActorCriticPolicy,
+    taken_at: int = 0,
+    deterministic: bool = False,
+) -> Snapshot:
+    """Return what a network is now as a policy of its own; later training does not change it.
+
+    taken_at, deterministic: as in `Snapshot`. Raises DominoError for networks that are no
+    perceptrons with the activations of `Snapshot`, and for weights that are not finite.
+    """
+    linear, between = _perceptron(network)
+    kinds = {type(layer) for layer in between}
+    names = [name for name, kind in ACTIVATIONS.items() if kinds <= {kind}]
+    is_flat = isinstance(network.pi_features_extractor, FlattenExtractor)
+    if not is_flat or not names or len(between) != len(linear) - 1:
+        raise DominoError(
+            "snapshots are taken of plain perceptrons with relu or tanh; other networks can join a "
+            "pool as a Policy written for them"
+        )
+    layers = [(_as_numpy(one.weight).T, _as_numpy(one.bias)) for one in linear]
+    return Snapshot(rules, layers, names[0], taken_at=taken_at, deterministic=deterministic)
+
+
+def _as_numpy(tensor: torch.Tensor) -> np.ndarray[Any, np.dtype[np.float32]]:
+    values: np.ndarray[Any, np.dtype[np.float32]] = tensor.detach().cpu().numpy()
+    return values
+
+
+def _perceptron(
+    network: MaskableActorCriticPolicy,
+) -> tuple[list[torch.nn.Linear], list[torch.nn.Module]]:
+    """Return the linear layers that lead to the logits, and whatever else does."""
+    layers = [*network.mlp_extractor.policy_net, network.action_net]
+    linear = [layer for layer in layers if isinstance(layer, torch.nn.Linear)]
+    return linear, [layer for layer in layers if not isinstance(layer, torch.nn.Linear)]
 
 
 # -------------------------------------------------------------------------------------------- files

@@ -6,6 +6,7 @@ observation, A actions.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 import gymnasium
@@ -16,6 +17,7 @@ from gymnasium.vector.utils import batch_space
 from numpy.typing import NDArray
 
 from dominoenv.batch import as_array, checked_choice, checked_seed
+from dominoenv.envs.pool import Opponent, OpponentPool, Player
 from dominoenv.envs.single import make_games, picture
 from dominoenv.envs.table import Info, RulesLike
 from dominoenv.errors import DominoError, GameOverError, IllegalActionError
@@ -151,6 +153,15 @@ class DominoVectorEnv(VectorEnv[Observations, NDArray[np.int64], NDArray[Any]]):
         infos |= {"final_info": self._infos(games, games), "_final_info": done.copy()}
         self.learner.restart(games)
         return infos
+
+    @property
+    def pool(self) -> OpponentPool:
+        """The opponents; they may be changed at any time."""
+        return self.learner.pool
+
+    def set_opponents(self, opponents: Player | Sequence[Opponent]) -> None:
+        """Put others in the place of all opponents; episodes that have begun keep theirs."""
+        self.pool.replace(opponents)
 
     def action_masks(self) -> NDArray[np.int8]:
         """Return (B, A) what the learner may play now, 1 = legal; a copy."""

@@ -112,7 +112,7 @@ def draw_penalties(agents: Sequence[str], played: Played, title: str, path: Path
         label = f"{_short(agent)} ({values.mean():.1f})"
         axes.ecdf(values, color=colour, linestyle=dashes[number % 4], label=label, linewidth=1.6)
     everything = played.games.penalties
-    axes.set_xlim(0, max(float(np.quantile(everything, 0.995)), 1))
+    axes.set_xlim(min(everything.min(), 0), max(float(np.quantile(everything, 0.995)), 1))
     axes.set_ylim(0, 1.01)
     axes.yaxis.set_major_formatter(PercentFormatter(1.0, decimals=0))
     axes.grid(alpha=0.3)

@@ -83,7 +83,6 @@ def first(monkeypatch: pytest.MonkeyPatch) -> None:
     [
         ("mexican_train", SMALL, "pair"),
         ("mexican_train", {**SMALL, "players": 2}, "mixed"),
-        ("chicken_foot", {"players": 3, "max_pip": 6, "hand_size": 4}, "pair"),
         ("chicken_foot", {"players": 3, "max_pip": 6, "hand_size": 4}, "mixed"),
     ],
 )
@@ -94,7 +93,7 @@ def test_identical_agents_straddle_zero_at_the_nominal_rate(
     agents = max(3, rules["players"])
     missed, false_alarms, p_values, seat_p = 0, 0, [], []
     for seed in range(SEEDS):
-        number = {"pair_deals": 0, "mixed_deals": 0} | {f"{table}_deals": 40}
+        number = {"pair_deals": 0, "mixed_deals": 0} | {f"{table}_deals": 30}
         number |= {"seed": seed, "differences": []}
         settings = config(game=game, rules=rules, agents=twins(agents), **number)
         played = play(settings)
@@ -333,17 +332,17 @@ def test_equal_columns() -> None:
 def test_ratings_recover_strengths_and_their_intervals_cover() -> None:
     truth = np.array([150.0, 20.0, -50.0, -120.0])
     chance = 1 / (1 + 10 ** ((truth - truth[:, None]) / 400))
-    covered, repeats = 0, 40
+    covered, repeats = 0, 30
     for seed in range(repeats):
         rng = np.random.default_rng(seed)
         upper = np.triu(rng.random((150, 4, 4)) < chance, 1)
         below = np.transpose(np.triu(~upper, 1), (0, 2, 1))
         wins = (upper + below).astype(float)
-        drawn = rating.resampled(wins, 200, rng)
+        drawn = rating.resampled(wins, 100, rng)
         low, high = np.quantile(drawn, [0.025, 0.975], axis=0)
         covered += int(((low < truth) & (truth < high)).sum())
         assert rating.fit(wins.sum(axis=0)) == pytest.approx(truth, abs=130)
-    assert 0.90 < covered / (4 * repeats) < 0.985
+    assert 0.88 < covered / (4 * repeats) < 0.99
 
 
 def test_an_agent_that_never_loses_has_a_rating() -> None:

@@ -177,13 +177,20 @@ def test_a_folder_is_gone_on_with_and_grows(tmp_path: Path) -> None:
     assert before.items() <= files(tmp_path).items()
 
 
-@pytest.mark.parametrize("damage", ["half", "empty", "foreign"])
+@pytest.mark.parametrize("damage", ["half", "empty", "foreign", "flipped"])
 def test_a_damaged_file_is_played_again(damage: str, tmp_path: Path) -> None:
     config = tiny()
     whole = play_tournament(config, tmp_path, 1)
     victim = Store(config, tmp_path).path(units(config)[4])
     content = victim.read_bytes()
-    texts = {"half": content[: len(content) // 2], "empty": b"", "foreign": b"PK\3\4 no"}
+    middle = len(content) // 3
+    flipped = content[:middle] + bytes(255 - byte for byte in content[middle : middle + 40])
+    texts = {
+        "half": content[: len(content) // 2],
+        "empty": b"",
+        "foreign": b"PK\3\4 no",
+        "flipped": flipped + content[middle + 40 :],
+    }
     victim.write_bytes(texts[damage])
     (tmp_path / "units" / ".half.npz.1.tmp").write_bytes(content[:100])
     assert same_games(whole, play_tournament(config, tmp_path, 1))

@@ -20,8 +20,8 @@ from experiments.config import (
 )
 from experiments.inference import LEAST_DEALS
 
-Label = Annotated[str, Field(pattern=r"^[^|\s](.{0,38}[^|\s])?$")]
-"""What an agent is called in tables: up to 40 characters."""
+Label = Annotated[str, Field(pattern=r"^[^|\s]([^|\n]{0,38}[^|\s])?$")]
+"""What an agent is called in tables: up to 40 characters, but no | that would end a cell."""
 
 
 class NamedAgent(BaselinePolicy):

@@ -69,10 +69,11 @@ def wins_by_deal(played: Played) -> NDArray[np.float64]:
     return wins
 
 
-def fit(wins: NDArray[np.float64]) -> NDArray[np.float64]:
-    """Return (n,) ratings from (n, n) wins."""
+def fit(wins: NDArray[np.float64], start: NDArray[np.float64] | None = None) -> NDArray[np.float64]:
+    """Return (n,) ratings from (n, n) wins; a start near them saves time."""
     regular = wins + PRIOR * (1 - np.eye(len(wins)))
-    strengths = choix.ilsr_pairwise_dense(regular, max_iter=MOST_ROUNDS)
+    begin = None if start is None else start / ELO
+    strengths = choix.ilsr_pairwise_dense(regular, initial_params=begin, max_iter=MOST_ROUNDS)
     ratings: NDArray[np.float64] = ELO * (strengths - strengths.mean())
     return ratings
 
@@ -83,8 +84,9 @@ def resampled(
     """Return (R, n) ratings, each from as many deals, drawn with replacement."""
     deals, agents = wins.shape[:2]
     rows = []
+    best = fit(wins.sum(axis=0))
     for _ in range(resamples):
         often = np.bincount(rng.integers(deals, size=deals), minlength=deals)
         total = often.astype(float) @ wins.reshape(deals, -1)
-        rows.append(fit(total.reshape(agents, agents)))
+        rows.append(fit(total.reshape(agents, agents), best))
     return np.array(rows)

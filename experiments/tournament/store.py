@@ -12,6 +12,7 @@ import hashlib
 import io
 import json
 import zipfile
+import zlib
 from collections.abc import Mapping
 from dataclasses import asdict
 from functools import cache
@@ -29,6 +30,17 @@ from experiments.tournament.tables import Unit
 
 FORMAT = 1  # of the files; raise it when the same name would mean something else
 FOLDER = "units"
+# what reading a file raises that is not there, cut short, overwritten, or something else
+DAMAGED = (
+    OSError,
+    ValueError,
+    LookupError,
+    TypeError,
+    EOFError,
+    RuntimeError,
+    zipfile.BadZipFile,
+    zlib.error,
+)
 
 
 class Store:
@@ -57,12 +69,12 @@ class Store:
     def read(self, unit: Unit) -> tuple[Games, float] | None:
         """Return the games of a unit and the seconds they took; None if there is no whole file."""
         try:
-            with np.load(self.path(unit)) as file:
+            with np.load(io.BytesIO(self.path(unit).read_bytes())) as file:
                 arrays = {name: file[name] for name in file.files}
             seconds = float(arrays.pop("seconds"))
             games = Games(**arrays)
-        except (OSError, ValueError, KeyError, TypeError, EOFError, zipfile.BadZipFile):
-            return None  # not there, or damaged: it is played again
+        except DAMAGED:
+            return None  # it is played again
         return games, seconds
 
 

@@ -20,7 +20,7 @@ from experiments.tournament.rating import Rating
 from experiments.tournament.run import Played
 from experiments.tournament.tables import PAIR
 
-WIDTH = 100  # columns of the terminal's tables at least, also where the output is a file
+WIDTH = 110  # columns of the terminal's tables at least, also where the output is a file
 
 
 @dataclass(frozen=True)
@@ -37,7 +37,8 @@ class Grid:
         """Return it for rich."""
         table = Table(box=box.SIMPLE_HEAD)
         for number, heading in enumerate(self.headings):
-            table.add_column(heading, justify="left" if number < self.texts else "right")
+            is_text = number < self.texts
+            table.add_column(heading, justify="left" if is_text else "right", no_wrap=not is_text)
         for row in self.rows:
             table.add_row(*map(escape, row))
         return Group(Text(f"\n{self.title}", style="bold"), table, Text(self.caption, style="dim"))
@@ -83,13 +84,12 @@ def _ratings(config: TournamentConfig, ratings: Sequence[Rating]) -> Grid:
 def _pairs(config: TournamentConfig, title: str, rows: Sequence[PairRow]) -> Grid:
     return Grid(
         title,
-        ("a", "b", "a − b", "p", "p (Holm)", "a's wins", "b's wins", "better"),
+        ("a", "b", "a − b", "p (Holm)", "a's wins", "b's wins", "better"),
         tuple(
             (
                 row.a,
                 row.b,
                 signed(row.difference),
-                probability(row.p),
                 probability(row.p_corrected),
                 multiple(row.of_a.wins),
                 multiple(row.of_b.wins),
@@ -98,10 +98,10 @@ def _pairs(config: TournamentConfig, title: str, rows: Sequence[PairRow]) -> Gri
             for row in rows
         ),
         "a − b: difference of mean penalties in points a round, paired by deal, with its "
-        f"{config.confidence:.0%} interval; below 0, a is better. p: of no difference; Holm's is "
-        f"corrected for the {len(rows)} comparisons of this table. Wins: share of rounds won as a "
-        "multiple of the fair share, in the games in which the agent holds one seat. better: who, "
-        "if Holm's p allows to say so.",
+        f"{config.confidence:.0%} interval; below 0, a is better. p: of no difference, by "
+        f"Holm's correction for the {len(rows)} comparisons of this table. Wins: share of rounds won as a "
+        "multiple of the fair share, in the games in which the agent holds one seat. better: a or "
+        "b, where Holm's p allows to say so.",
         texts=2,
     )
 
@@ -184,10 +184,10 @@ def seat_verdict(seats: Seats) -> str:
 
 
 def verdict(row: PairRow, confidence: float) -> str:
-    """Return who is better, or that it isn't settled."""
+    """Return which of the two is better, or that it isn't settled."""
     if row.p_corrected >= 1 - confidence:
         return "not settled"
-    return row.a if row.difference.mean < 0 else row.b
+    return "a" if row.difference.mean < 0 else "b"
 
 
 def signed(value: Estimate) -> str:

@@ -100,8 +100,8 @@ def _pairs(config: TournamentConfig, title: str, rows: Sequence[PairRow]) -> Gri
         "a − b: difference of mean penalties in points a round, paired by deal, with its "
         f"{config.confidence:.0%} interval; below 0, a is better. p: of no difference, by "
         f"Holm's correction for the {len(rows)} comparisons of this table. Wins: share of rounds "
-        "won as a multiple of the fair share, in the games in which the agent holds one seat. better: a or "
-        "b, where Holm's p allows to say so.",
+        "won as a multiple of the fair share, in the games in which the agent holds one seat. "
+        "better: a or b, where Holm's p allows to say so.",
         texts=2,
     )
 

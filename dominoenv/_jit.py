@@ -24,7 +24,7 @@ F = TypeVar("F", bound=Callable[..., Any])
 # What stands above the kernels: no kernel depends on it, unless it is written there itself.
 SKINS = (
     *("envs", "render", "game.py", "positions.py", "determinize.py"),
-    *("records.py", "verify.py", "recorder.py", "audit.py", "__main__.py"),
+    *("records.py", "verify.py", "recorder.py", "audit.py", "files.py", "__main__.py"),
     *("__init__.py", "mexican_train_v0.py", "chicken_foot_v0.py"),
 )
 DISABLED = bool(config.DISABLE_JIT)

@@ -12,7 +12,7 @@ import types
 import typing
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any, Literal, Self, TypeVar, overload
 
 import yaml
 from pydantic import BaseModel, ConfigDict, Field, ValidationError, field_validator, model_validator
@@ -44,23 +44,33 @@ def known_policy(name: str) -> str:
     return name
 
 
-class Baseline(Model):
+class BaselinePolicy(Model):
     """A policy by name: one of `dominoenv` or of `agents`."""
 
     kind: Literal["baseline"]
     policy: str
-    weight: Positive = 1.0
-    """How often it is drawn for a seat, relative to the other opponents."""
     parameters: dict[str, Any] = {}
 
     _known = field_validator("policy")(known_policy)
 
 
-class Checkpoint(Model):
+class CheckpointPolicy(Model):
     """A policy that was trained before."""
 
     kind: Literal["checkpoint"]
     path: str
+
+
+class Baseline(BaselinePolicy):
+    """A baseline as an opponent in training."""
+
+    weight: Positive = 1.0
+    """How often it is drawn for a seat, relative to the other opponents."""
+
+
+class Checkpoint(CheckpointPolicy):
+    """A trained policy as an opponent in training."""
+
     weight: Positive = 1.0
     deterministic: bool = False
 
@@ -165,8 +175,8 @@ class Evaluation(Model):
         return tuple(known_policy(name) for name in names)
 
 
-class Config(Model):
-    """One experiment."""
+class Experiment(Model):
+    """What every experiment has."""
 
     name: Annotated[str, Field(pattern=r"^[A-Za-z0-9][A-Za-z0-9_.-]*$")]
     """Of its folder, runs/<name>."""
@@ -174,6 +184,31 @@ class Config(Model):
     game: Literal["mexican_train", "chicken_foot"]
     rules: dict[str, Any] = {}
     """A preset and options that differ from it."""
+
+    @model_validator(mode="after")
+    def _rules_exist(self) -> Self:
+        try:
+            self.make_rules()
+        except DominoError as error:
+            raise ValueError(f"rules: {error}") from None
+        return self
+
+    def make_rules(self) -> Rules:
+        """Return the rules object."""
+        return make_rules(self.game, self.rules)
+
+    def resolved(self) -> dict[str, Any]:
+        """Return the config as plain data, all defaults filled in and the rules resolved."""
+        return {**self.model_dump(mode="json"), "rules": self.make_rules().to_dict()}
+
+    def to_yaml(self) -> str:
+        """Return the resolved config as text that reads back as the same config."""
+        return str(yaml.safe_dump(self.resolved(), sort_keys=False))
+
+
+class Config(Experiment):
+    """A training."""
+
     threads: PositiveInt = 2
     """Of torch."""
     environment: Environment
@@ -184,10 +219,7 @@ class Config(Model):
 
     @model_validator(mode="after")
     def _playable(self) -> Config:
-        try:
-            players = self.make_rules().players
-        except DominoError as error:
-            raise ValueError(f"rules: {error}") from None
+        players = self.make_rules().players
         seat = self.environment.seat
         if seat != "rotate" and seat >= players:
             raise ValueError(f"environment.seat={seat} must be a seat 0 ... {players - 1}")
@@ -199,18 +231,10 @@ class Config(Model):
             )
         return self
 
-    def make_rules(self) -> Rules:
-        """Return the rules object."""
-        return make_rules(self.game, self.rules)
-
-    def to_yaml(self) -> str:
-        """Return the config with all defaults filled in and the rules resolved."""
-        data = self.model_dump(mode="json")
-        resolved = {**data, "rules": self.make_rules().to_dict()}
-        return str(yaml.safe_dump(resolved, sort_keys=False))
-
 
 # ---------------------------------------------------------------------------------------- reading
+
+E = TypeVar("E", bound=Experiment)
 
 
 class Loader(yaml.SafeLoader):  # type: ignore[misc,unused-ignore]  # without its stubs
@@ -240,8 +264,17 @@ Loader.add_implicit_resolver(
 )
 
 
-def load_config(path: str | Path, overrides: Sequence[str] = ()) -> Config:
-    """Read a config, with overrides such as `ppo.learning_rate=1e-4`. Raises ConfigError."""
+@overload
+def load_config(path: str | Path, overrides: Sequence[str] = ()) -> Config: ...
+@overload
+def load_config(path: str | Path, overrides: Sequence[str], model: type[E]) -> E: ...
+def load_config(
+    path: str | Path, overrides: Sequence[str] = (), model: type[Experiment] = Config
+) -> Experiment:
+    """Read the config of a kind of experiment, a training if nothing else is said.
+
+    overrides: such as `ppo.learning_rate=1e-4`. Raises ConfigError.
+    """
     path = Path(path)
     try:
         text = path.read_text(encoding="utf-8")
@@ -255,15 +288,21 @@ def load_config(path: str | Path, overrides: Sequence[str] = ()) -> Config:
     data.setdefault("name", path.stem)
     for override in overrides:
         _override(data, override, path)
-    return check_config(data, str(path))
+    return check_config(data, str(path), model)
 
 
-def check_config(data: Mapping[str, Any], source: str) -> Config:
+@overload
+def check_config(data: Mapping[str, Any], source: str) -> Config: ...
+@overload
+def check_config(data: Mapping[str, Any], source: str, model: type[E]) -> E: ...
+def check_config(
+    data: Mapping[str, Any], source: str, model: type[Experiment] = Config
+) -> Experiment:
     """Return the config of parsed data, or raise ConfigError."""
     try:  # by way of JSON: strict types, but lists for tuples
-        return Config.model_validate_json(json.dumps(data, default=str), strict=True)
+        return model.model_validate_json(json.dumps(data, default=str), strict=True)
     except ValidationError as error:
-        raise ConfigError(_explain(error, source)) from None
+        raise ConfigError(_explain(error, source, model)) from None
 
 
 def _nearby(path: Path) -> str:
@@ -312,19 +351,19 @@ def _item(node: Any, name: str, override: str) -> Any:
 # ------------------------------------------------------------------------------------- explaining
 
 
-def _explain(error: ValidationError, source: str) -> str:
+def _explain(error: ValidationError, source: str, model: type[BaseModel]) -> str:
     """Return one sentence about the first mistake, and how many more there are."""
     first, *others = error.errors()
     more = f" (mistakes in all: {len(others) + 1})" if others else ""
-    return f"{source}: {_sentence(first)}{more}"
+    return f"{source}: {_sentence(first, model)}{more}"
 
 
-def _sentence(mistake: Any) -> str:
+def _sentence(mistake: Any, model: type[BaseModel]) -> str:
     place = _without_tags(mistake["loc"])
     path = ".".join(map(str, place))
     kind, given = mistake["type"], mistake["input"]
     if kind == "extra_forbidden":
-        keys = _keys_at(Config, place[:-1], given)
+        keys = _keys_at(model, place[:-1], given)
         hint = nearest(place[-1], keys)
         allowed = "" if hint.startswith("known") else f" allowed: {', '.join(keys)}"
         return f"unknown key {path!r}; {hint}{allowed}"

@@ -20,17 +20,16 @@ import numpy as np
 from numpy.typing import NDArray
 from rich.console import Console
 from rich.table import Table
-from scipy import stats
 
 import agents  # noqa: F401  makes the names of the baselines known
-from dominoenv import BatchedGame, DominoError, Policy, Rules, make_policy
+from dominoenv import DominoError, Policy, Rules, make_policy
 from dominoenv.batch import HELD_OUT_MATCH
-from dominoenv.round import PLAYING
 from experiments.cli import run_program
+from experiments.deals import play
+from experiments.inference import CONFIDENCE, LEAST_DEALS, interval
 
 BASELINES = ("random", "heaviest", "lightest")
 YARDSTICK = "heaviest"  # is put in the agent's place too, for comparison
-CONFIDENCE = 0.95
 WIDTH = 100  # columns of a table at least, also where the output is a file
 
 
@@ -74,45 +73,26 @@ def play_deals(agent: Policy, opponent: Policy, rules: Rules, deals: int, seed: 
     """Play every held-out deal 0 ... deals-1 once from each seat."""
     players = rules.players
     deal, seat = np.divmod(np.arange(deals * players), players)
-    game = BatchedGame(rules, deals * players, seed, forced="auto", autoreset=False)
-    game.reset(seed, matches=HELD_OUT_MATCH + deal, rounds=deal % len(rules.rounds))
-    while (live := game.states["ending"] == PLAYING).any():
-        agents_turn = game.to_move == seat
-        for policy, games in ((agent, live & agents_turn), (opponent, live & ~agents_turn)):
-            if (some := np.flatnonzero(games)).size:
-                game.step(policy.act(game.observations[some], game.masks[some]), some)
-    return _collect(game, seat, (deals, players))
-
-
-def _collect(game: BatchedGame, seat: NDArray[np.int64], shape: tuple[int, int]) -> Played:
-    at_seat = (np.arange(game.num_games), seat)
-    # from the records: a round that forced moves alone decided has not been paid in any step
-    penalties = game.states["penalties"][:, : game.num_players].astype(np.float64)
+    lineups = np.ones((deals * players, players), np.int64)  # the opponent everywhere ...
+    lineups[np.arange(len(seat)), seat] = 0  # ... but at the agent's seat
+    games = play(rules, deal, lineups, (agent, opponent), seed)
+    at_seat = (np.arange(len(seat)), seat)
+    penalties, shape = games.penalties.astype(np.float64), (deals, players)
     own = penalties[at_seat]
-    others = (penalties.sum(axis=1) - own) / (game.num_players - 1)
-    winners = penalties == penalties.min(axis=1, keepdims=True)
-    wins = winners[at_seat] / winners.sum(axis=1)
-    return Played(own.reshape(shape), others.reshape(shape), wins.reshape(shape))
-
-
-def interval(values: NDArray[np.float64]) -> tuple[float, float, float]:
-    """Return the mean of (D,) values and its 95 % confidence interval by Student's t."""
-    mean = float(values.mean())
-    error = float(values.std(ddof=1)) / np.sqrt(len(values))
-    half = float(stats.t.ppf((1 + CONFIDENCE) / 2, len(values) - 1)) * error
-    return mean, mean - half, mean + half
+    others = (penalties.sum(axis=1) - own) / (players - 1)
+    return Played(own.reshape(shape), others.reshape(shape), games.wins[at_seat].reshape(shape))
 
 
 def summarise(agent: str, opponent: str, played: Played) -> Row:
     """Return the row of the table for what was played."""
     deals, players = played.own.shape
-    mean, low, high = interval(played.differences)
+    difference = interval(played.differences)
     return Row(
         agent=agent,
         opponent=opponent,
-        difference=mean,
-        low=low,
-        high=high,
+        difference=difference.mean,
+        low=difference.low,
+        high=difference.high,
         penalty=float(played.own.mean()),
         others=float(played.others.mean()),
         wins=float(played.wins.mean()),
@@ -137,7 +117,7 @@ def evaluate(
     seed: of the deals, which are matches from HELD_OUT_MATCH on; progress: called after each of the
     2 * len(opponents) comparisons. Returns the policy's rows, then the yardstick's.
     """
-    if deals < 2:
+    if deals < LEAST_DEALS:
         raise DominoError(f"deals={deals} must be at least 2: one deal has no interval")
     rows = []
     yardstick = make_policy(YARDSTICK, rules, seed=seed + 1)

@@ -25,6 +25,7 @@ import yaml
 from tqdm import tqdm
 
 from dominoenv import CheckpointError
+from dominoenv.files import write_atomically
 from experiments.cli import run_program
 from experiments.config import Config, ConfigError, load_config
 from experiments.evaluate import Row, as_json, evaluate, print_table
@@ -58,8 +59,6 @@ class Progress:
         if not self.path.exists():
             return
         rows = [row for row in read_progress(self.path) if row["decisions"] <= done]
-        from dominoenv.envs.trained import write_atomically
-
         write_atomically(self.path, _as_csv(rows, header=True).encode())
 
     def __call__(self, figures: dict[str, float]) -> None:

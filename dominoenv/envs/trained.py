@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import io
 import json
-import os
 import warnings
 from collections.abc import Mapping
 from pathlib import Path
@@ -21,6 +20,7 @@ from gymnasium import spaces
 from dominoenv.batch import as_rules
 from dominoenv.envs.snapshot import Snapshot
 from dominoenv.errors import CheckpointError, DominoError
+from dominoenv.files import write_atomically
 from dominoenv.games import kind_of
 from dominoenv.policies import Actions, Masks, Observations, Policy
 from dominoenv.rules import Rules
@@ -151,17 +151,6 @@ def save_checkpoint(
     buffer = io.BytesIO()
     torch.save(content, buffer)
     write_atomically(Path(path), buffer.getvalue())
-
-
-def write_atomically(path: Path, content: bytes) -> None:
-    """Write a file so that a kill at any moment leaves the old one or the new one."""
-    path.parent.mkdir(parents=True, exist_ok=True)
-    temporary = path.with_name(f".{path.name}.{os.getpid()}.tmp")
-    with temporary.open("wb") as file:
-        file.write(content)
-        file.flush()
-        os.fsync(file.fileno())
-    os.replace(temporary, path)
 
 
 def read_checkpoint(path: str | Path) -> dict[str, Any]:

@@ -1,0 +1,111 @@
+"""What a tournament leaves in its folder: JSON, CSV, a report, plots, and every game."""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+import math
+import platform
+from dataclasses import asdict
+from importlib.metadata import version
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from dominoenv.batch import HELD_OUT_MATCH
+from dominoenv.files import write_atomically
+from experiments.tournament.analysis import Analysis, PairRow
+from experiments.tournament.config import TournamentConfig, TrainedAgent
+from experiments.tournament.report import markdown
+from experiments.tournament.run import Played
+from experiments.tournament.store import program
+
+LIBRARIES = ("numpy", "numba", "scipy", "statsmodels", "choix")
+
+
+def write_results(
+    config: TournamentConfig, analysis: Analysis, played: Played, folder: Path
+) -> None:
+    """Write all files."""
+    from experiments.tournament.plots import draw_plots  # here: matplotlib takes a second
+
+    used = versions(config)
+    data = as_json(config, analysis, played, used)
+    files = {
+        "results.json": json.dumps(data, indent=1, allow_nan=False) + "\n",
+        "results.csv": as_csv(analysis.pairs),
+        "report.md": markdown(config, analysis, played, used),
+    }
+    for name, text in files.items():
+        write_atomically(folder / name, text.encode())
+    write_atomically(folder / "games.npz", as_npz(played))
+    draw_plots(config, analysis, played, folder)
+
+
+def versions(config: TournamentConfig) -> dict[str, str]:
+    """Return the versions of what decides a result."""
+    torch = any(isinstance(agent, TrainedAgent) for agent in config.agents)
+    libraries = (*LIBRARIES, "torch") if torch else LIBRARIES
+    own = {"dominoenv": program(), "python": platform.python_version()}
+    return own | {name: version(name) for name in libraries}
+
+
+def as_json(
+    config: TournamentConfig, analysis: Analysis, played: Played, used: dict[str, str]
+) -> dict[str, Any]:
+    """Return the results as plain data; what cannot be computed is null."""
+    data = {
+        "config": config.resolved(),
+        "seed": config.seed,
+        "first_match": HELD_OUT_MATCH,
+        "versions": used,
+        "games": len(played.deal),
+        "decisions": int(played.games.decisions.sum()),
+        **asdict(analysis),
+        "speed": {"core_seconds": played.seconds, "decisions_per_core_second": played.speed},
+    }
+    plain: dict[str, Any] = _without_nan(data)
+    return plain
+
+
+def _without_nan(data: Any) -> Any:
+    if isinstance(data, dict):
+        return {key: _without_nan(value) for key, value in data.items()}
+    if isinstance(data, list | tuple):
+        return [_without_nan(value) for value in data]
+    return None if isinstance(data, float) and not math.isfinite(data) else data
+
+
+def as_csv(rows: tuple[PairRow, ...]) -> str:
+    """Return one line a pair and kind of table; columns such as `of_a.wins.low`."""
+    flat = [_flat(asdict(row)) for row in rows]
+    text = io.StringIO()
+    writer = csv.DictWriter(text, list(flat[0]) if flat else [], lineterminator="\n")
+    writer.writeheader()
+    writer.writerows(flat)
+    return text.getvalue()
+
+
+def _flat(data: dict[str, Any], path: str = "") -> dict[str, Any]:
+    flat: dict[str, Any] = {}
+    for key, value in data.items():
+        place = f"{path}{key}"
+        flat |= _flat(value, f"{place}.") if isinstance(value, dict) else {place: value}
+    return flat
+
+
+def as_npz(played: Played) -> bytes:
+    """Return every game, for notebooks: `numpy.load("games.npz")`, arrays of G games by name."""
+    buffer = io.BytesIO()
+    arrays: dict[str, Any] = played.games.arrays()
+    np.savez_compressed(
+        buffer,
+        agents=np.array(played.agents),
+        deal=played.deal,
+        who=played.who.astype(np.int16),
+        is_pair=played.is_pair,
+        **arrays,
+    )
+    return buffer.getvalue()

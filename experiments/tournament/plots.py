@@ -1,0 +1,125 @@
+"""Three pictures: ratings with intervals, differences of all pairs, distribution of penalties."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+
+import matplotlib
+
+matplotlib.use("Agg")
+
+import numpy as np
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure
+from matplotlib.ticker import PercentFormatter
+
+from experiments.tournament.analysis import Analysis, PairRow
+from experiments.tournament.config import TournamentConfig
+from experiments.tournament.rating import Rating
+from experiments.tournament.run import Played
+from experiments.tournament.tables import PAIR
+
+BLUE, GREY = "#0b6e99", "#777777"
+DIFFERENCES = "RdBu"  # red above 0: worse; blue below: better (the map is turned round)
+DPI = 150
+LONGEST = 28  # characters of a name
+
+
+def draw_plots(config: TournamentConfig, analysis: Analysis, played: Played, folder: Path) -> None:
+    """Write ratings.png, pairs.png and penalties.png."""
+    agents = [rating.agent for rating in analysis.ratings]
+    pairs = [row for row in analysis.pairs if row.table == PAIR]
+    kind = "pairs' tables" if pairs else "mixed tables"
+    draw_ratings(analysis.ratings, config, folder / "ratings.png")
+    draw_pairs(agents, pairs or analysis.pairs, f"{config.name}, {kind}", folder / "pairs.png")
+    draw_penalties(agents, played, config.name, folder / "penalties.png")
+
+
+def _short(name: str) -> str:
+    return name if len(name) <= LONGEST else f"{name[: LONGEST - 1]}…"
+
+
+def _plain(axes: Axes) -> None:
+    axes.spines[["top", "right"]].set_visible(False)
+
+
+def draw_ratings(ratings: Sequence[Rating], config: TournamentConfig, path: Path) -> None:
+    """Draw a point with its interval for each agent, the best on top."""
+    figure = Figure(figsize=(7.5, 1.2 + 0.36 * len(ratings)), layout="constrained", dpi=DPI)
+    axes = figure.subplots()
+    places = np.arange(len(ratings))
+    means = np.array([row.rating.mean for row in ratings])
+    low = means - np.array([row.rating.low for row in ratings])
+    high = np.array([row.rating.high for row in ratings]) - means
+    # a bootstrap interval need not hold the estimate where somebody hardly ever lost
+    sides = np.maximum([low, high], 0)
+    axes.errorbar(means, places, xerr=sides, fmt="o", color=BLUE, capsize=3, markersize=5)
+    axes.axvline(0, color=GREY, linewidth=0.8, linestyle=":")
+    axes.set_yticks(places, [_short(row.agent) for row in ratings])
+    axes.set_ylim(len(ratings) - 0.4, -0.6)
+    axes.grid(axis="x", alpha=0.3)
+    axes.set_xlabel(f"rating (Elo's scale, mean 0), {config.confidence:.0%} intervals")
+    axes.set_title(config.name, fontweight="bold")
+    _plain(axes)
+    figure.savefig(path)
+
+
+def draw_pairs(agents: Sequence[str], rows: Sequence[PairRow], title: str, path: Path) -> None:
+    """Draw the matrix of penalty differences: the row's agent minus the column's."""
+    size = len(agents)
+    means, halves = np.full((size, size), np.nan), np.full((size, size), np.nan)
+    for row in rows:
+        i, j = agents.index(row.a), agents.index(row.b)
+        means[i, j], means[j, i] = row.difference.mean, -row.difference.mean
+        halves[i, j] = halves[j, i] = row.difference.half
+    side = 2.6 + 0.85 * size
+    figure = Figure(figsize=(side + 1.2, side), layout="constrained", dpi=DPI)
+    axes = figure.subplots()
+    most = float(np.nanmax(np.abs(means), initial=0.01))
+    image = axes.imshow(means, cmap=f"{DIFFERENCES}_r", vmin=-most, vmax=most)
+    _write_cells(axes, means, halves, most)
+    names = [_short(agent) for agent in agents]
+    axes.set_xticks(range(size), names, rotation=40, ha="right", rotation_mode="anchor")
+    axes.set_yticks(range(size), names)
+    axes.spines[:].set_visible(False)
+    axes.tick_params(length=0)
+    axes.set_title(title, fontweight="bold")
+    axes.set_xlabel("against")
+    bar = figure.colorbar(image, ax=axes, shrink=0.8)
+    bar.set_label("penalty difference, points a round (blue: better)")
+    bar.outline.set_visible(False)
+    figure.savefig(path)
+
+
+def _write_cells(axes: Axes, means: np.ndarray, halves: np.ndarray, most: float) -> None:
+    for (i, j), mean in np.ndenumerate(means):
+        if np.isfinite(mean):
+            colour = "white" if abs(mean) > 0.6 * most else "black"
+            text = f"{mean:+.1f}\n± {halves[i, j]:.1f}"
+            axes.text(j, i, text, ha="center", va="center", fontsize=8, color=colour)
+
+
+def draw_penalties(agents: Sequence[str], played: Played, title: str, path: Path) -> None:
+    """Draw for each agent the share of rounds that cost it at most so much, over all its seats."""
+    figure = Figure(figsize=(8, 4.6), layout="constrained", dpi=DPI)
+    axes = figure.subplots()
+    colours = matplotlib.colormaps["viridis"](np.linspace(0, 0.9, len(agents)))
+    dashes = ("-", "--", "-.", ":")
+    for number, (agent, colour) in enumerate(zip(agents, colours, strict=True)):
+        at = played.who == played.agents.index(agent)
+        values = played.games.penalties[at]
+        label = f"{_short(agent)} ({values.mean():.1f})"
+        axes.ecdf(values, color=colour, linestyle=dashes[number % 4], label=label, linewidth=1.6)
+    everything = played.games.penalties
+    axes.set_xlim(min(everything.min(), 0), max(float(np.quantile(everything, 0.995)), 1))
+    axes.set_ylim(0, 1.01)
+    axes.yaxis.set_major_formatter(PercentFormatter(1.0, decimals=0))
+    axes.grid(alpha=0.3)
+    axes.set_xlabel("penalty points of a round, at most")
+    axes.set_ylabel("rounds")
+    axes.set_title(title, fontweight="bold")
+    columns = 1 + len(agents) // 16
+    axes.legend(title="agent (mean)", frameon=False, fontsize=8, loc="lower right", ncols=columns)
+    _plain(axes)
+    figure.savefig(path)

@@ -1,0 +1,92 @@
+"""One number for each agent, from all tables: a Bradley-Terry rating on Elo's scale.
+
+Two agents at one table compare by their penalties: the lower one wins, a tie is half a win. The
+model says that a beats b with probability 1 / (1 + 10 ** ((b - a) / 400)); its maximum likelihood
+comes from `choix` (Maystre and Grossglauser, "Fast and accurate inference of Plackett-Luce models",
+2015). Breaking a table's ranking into all of its pairs keeps the estimate consistent (Azari
+Soufiani, Chen, Parkes, Xia, "Generalized method-of-moments for rank aggregation", 2013). Pairs of
+one deal are not independent, so intervals come from drawing deals anew, with all of their games.
+Letters: D deals, G games, P seats, n agents, R resamples.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from itertools import combinations
+
+import choix
+import numpy as np
+from numpy.typing import NDArray
+
+from experiments.inference import Estimate
+from experiments.tournament.run import Played
+
+ELO = 400 / math.log(10)  # points of a factor e in the odds
+PRIOR = 0.1  # wins of everybody over everybody else: a rating exists where somebody never lost
+MOST_ROUNDS = 10_000  # of the iteration to the maximum; a dozen is usual
+
+
+@dataclass(frozen=True)
+class Rating:
+    """An agent's rating; the mean of all agents is 0."""
+
+    agent: str
+    rating: Estimate
+    """Its interval is that of the bootstrap."""
+    penalty: float
+    """Mean over all of the agent's seats and games."""
+    games: int
+
+
+def rate(played: Played, resamples: int, confidence: float, seed: int) -> tuple[Rating, ...]:
+    """Return the ratings, best first."""
+    wins = wins_by_deal(played)
+    ratings = fit(wins.sum(axis=0))
+    drawn = resampled(wins, resamples, np.random.default_rng(seed))
+    tail = (1 - confidence) / 2
+    low, high = np.quantile(drawn, [tail, 1 - tail], axis=0)
+    penalties = played.games.penalties
+    rows = []
+    for number, agent in enumerate(played.agents):
+        at = played.who == number
+        rating = Estimate(float(ratings[number]), float(low[number]), float(high[number]))
+        rows.append(Rating(agent, rating, float(penalties[at].mean()), int(at.any(axis=1).sum())))
+    return tuple(sorted(rows, key=lambda row: -row.rating.mean))
+
+
+def wins_by_deal(played: Played) -> NDArray[np.float64]:
+    """Return (D, n, n) how often the first agent had a lower penalty than the second one."""
+    agents, places = len(played.agents), np.unique(played.deal, return_inverse=True)[1]
+    wins = np.zeros((places.max() + 1, agents, agents))
+    penalties, who = played.games.penalties, played.who
+    for left, right in combinations(range(who.shape[1]), 2):
+        better = (np.sign(penalties[:, right] - penalties[:, left]) + 1) / 2  # 1, a half or 0
+        np.add.at(wins, (places, who[:, left], who[:, right]), better)
+        np.add.at(wins, (places, who[:, right], who[:, left]), 1 - better)
+    diagonal = np.arange(agents)
+    wins[:, diagonal, diagonal] = 0  # an agent's seats do not compare with each other
+    return wins
+
+
+def fit(wins: NDArray[np.float64], start: NDArray[np.float64] | None = None) -> NDArray[np.float64]:
+    """Return (n,) ratings from (n, n) wins; a start near them saves time."""
+    regular = wins + PRIOR * (1 - np.eye(len(wins)))
+    begin = None if start is None else start / ELO
+    strengths = choix.ilsr_pairwise_dense(regular, initial_params=begin, max_iter=MOST_ROUNDS)
+    ratings: NDArray[np.float64] = ELO * (strengths - strengths.mean())
+    return ratings
+
+
+def resampled(
+    wins: NDArray[np.float64], resamples: int, rng: np.random.Generator
+) -> NDArray[np.float64]:
+    """Return (R, n) ratings, each from as many deals, drawn with replacement."""
+    deals, agents = wins.shape[:2]
+    rows = []
+    best = fit(wins.sum(axis=0))
+    for _ in range(resamples):
+        often = np.bincount(rng.integers(deals, size=deals), minlength=deals)
+        total = often.astype(float) @ wins.reshape(deals, -1)
+        rows.append(fit(total.reshape(agents, agents), best))
+    return np.array(rows)

@@ -1,0 +1,250 @@
+"""Results as tables: described once, shown in the terminal and in Markdown."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from rich import box
+from rich.console import Console, Group
+from rich.markup import escape
+from rich.table import Table
+from rich.text import Text
+
+from dominoenv import Rules
+from experiments.inference import Estimate
+from experiments.tournament.analysis import Analysis, PairRow, SeatRow, Seats, Side
+from experiments.tournament.config import TournamentConfig
+from experiments.tournament.rating import Rating
+from experiments.tournament.run import Played
+from experiments.tournament.tables import PAIR
+
+WIDTH = 110  # columns of the terminal's tables at least, also where the output is a file
+
+
+@dataclass(frozen=True)
+class Grid:
+    """A table: the first columns, as many as `texts`, hold words and the others figures."""
+
+    title: str
+    headings: tuple[str, ...]
+    rows: tuple[tuple[str, ...], ...]
+    caption: str
+    texts: int = 1
+
+    def for_terminal(self) -> Group:
+        """Return it for rich."""
+        table = Table(box=box.SIMPLE_HEAD)
+        for number, heading in enumerate(self.headings):
+            is_text = number < self.texts
+            table.add_column(heading, justify="left" if is_text else "right", no_wrap=not is_text)
+        for row in self.rows:
+            table.add_row(*map(escape, row))
+        return Group(Text(f"\n{self.title}", style="bold"), table, Text(self.caption, style="dim"))
+
+    def markdown(self) -> str:
+        """Return it as a section of Markdown."""
+        sides = ["---"] * self.texts + ["---:"] * (len(self.headings) - self.texts)
+        lines = (self.headings, sides, *self.rows)
+        table = "\n".join(f"| {' | '.join(cells)} |" for cells in lines)
+        return f"## {self.title}\n\n{table}\n\n{self.caption}\n"
+
+
+def grids(config: TournamentConfig, analysis: Analysis) -> list[Grid]:
+    """Return all tables."""
+    pairs = [row for row in analysis.pairs if row.table == PAIR]
+    mixed = [row for row in analysis.pairs if row.table != PAIR]
+    found = [_ratings(config, analysis.ratings)]
+    for title, rows in (("Pairs", pairs), ("Mixed tables", mixed)):
+        if rows:
+            found += [_pairs(config, title, rows), _play(title, rows)]
+    return [*found, _deals_needed(config, analysis.pairs), _seats(analysis.seats)]
+
+
+def _ratings(config: TournamentConfig, ratings: Sequence[Rating]) -> Grid:
+    return Grid(
+        "Ratings",
+        ("agent", "rating", f"{config.confidence:.0%} interval", "penalty", "games"),
+        tuple(
+            (
+                row.agent,
+                f"{row.rating.mean:+.0f}",
+                f"{row.rating.low:+.0f} … {row.rating.high:+.0f}",
+                f"{row.penalty:.2f}",
+                f"{row.games:,}",
+            )
+            for row in ratings
+        ),
+        "Elo's scale, mean 0: an agent 100 points above another has the lower penalty of the two "
+        "64 times in 100. Penalties depend on whom an agent met; ratings allow for it.",
+    )
+
+
+def _pairs(config: TournamentConfig, title: str, rows: Sequence[PairRow]) -> Grid:
+    return Grid(
+        title,
+        ("a", "b", "a − b", "p (Holm)", "a's wins", "b's wins", "better"),
+        tuple(
+            (
+                row.a,
+                row.b,
+                signed(row.difference),
+                probability(row.p_corrected),
+                multiple(row.of_a.wins),
+                multiple(row.of_b.wins),
+                verdict(row, config.confidence),
+            )
+            for row in rows
+        ),
+        "a − b: difference of mean penalties in points a round, paired by deal, with its "
+        f"{config.confidence:.0%} interval; below 0, a is better. p: of no difference, by "
+        f"Holm's correction for the {len(rows)} comparisons of this table. Wins: share of rounds "
+        "won as a multiple of the fair share, in the games in which the agent holds one seat. "
+        "better: a or b, where Holm's p allows to say so.",
+        texts=2,
+    )
+
+
+def _play(title: str, rows: Sequence[PairRow]) -> Grid:
+    headings = ("agent", "against", "penalty", "went out", "blocked", "turns", "draws")
+    return Grid(
+        f"{title}: how the rounds went",
+        (*headings, "doubles/turn"),
+        tuple(
+            (me, other, *_side_cells(side, row.blocked))
+            for row in rows
+            for me, other, side in ((row.a, row.b, row.of_a), (row.b, row.a, row.of_b))
+        ),
+        "In the games in which the agent holds one seat: its penalty, how often it went out, its "
+        "turns and draws a round, its doubles a turn; blocked: rounds that nobody went out of.",
+        texts=2,
+    )
+
+
+def _side_cells(side: Side, blocked: float) -> tuple[str, ...]:
+    return (
+        f"{side.penalty:.2f}",
+        f"{side.went_out:.1%}",
+        f"{blocked:.1%}",
+        f"{side.turns:.2f}",
+        f"{side.draws:.2f}",
+        f"{side.doubles_per_turn:.3f}",
+    )
+
+
+def _deals_needed(config: TournamentConfig, rows: Sequence[PairRow]) -> Grid:
+    sizes = [f"{size:g}" for size in config.differences]
+    return Grid(
+        "How many deals it takes",
+        ("a", "b", "table", "deals", "finds", *(f"for {size}" for size in sizes)),
+        tuple(
+            (
+                row.a,
+                row.b,
+                row.table,
+                f"{row.deals:,}",
+                f"{row.smallest_found:.2f}",
+                *(f"{row.deals_needed[size]:,}" for size in sizes),
+            )
+            for row in rows
+        ),
+        f"finds: the difference in points that these deals find with a probability of "
+        f"{config.power:.0%}, by a two-sided test at {1 - config.confidence:.2g}; then how many "
+        "deals other differences take. From the spread of the paired differences.",
+        texts=3,
+    )
+
+
+def _seats(seats: Seats) -> Grid:
+    rows: tuple[SeatRow, ...] = (*seats.by_seat, *seats.by_order)
+    return Grid(
+        "Seats",
+        ("seat", "penalty − table's mean"),
+        tuple((row.name, signed(row.difference)) for row in rows),
+        f"All seats are equal: p = {probability(seats.p)} (Hotelling's T²). {seat_verdict(seats)} "
+        "mover 1 is the first to move: what the rules give to who begins.",
+    )
+
+
+# ------------------------------------------------------------------------------------------ words
+
+
+SUSPICIOUS = 0.001
+"""p of equal seats: one sound tournament in a thousand falls below it."""
+
+
+def seat_verdict(seats: Seats) -> str:
+    """Return what the comparison of seats means."""
+    if math.isnan(seats.p):
+        return "Too few deals to say."
+    if seats.p < SUSPICIOUS:
+        return "WARNING: a seat is favoured. By the rules none is: look for a bug."
+    return "No seat is favoured beyond chance."
+
+
+def verdict(row: PairRow, confidence: float) -> str:
+    """Return which of the two is better, or that it isn't settled."""
+    if row.p_corrected >= 1 - confidence:
+        return "not settled"
+    return "a" if row.difference.mean < 0 else "b"
+
+
+def signed(value: Estimate) -> str:
+    """Return a difference with half its interval: `-1.23 ± 0.45`."""
+    return f"{value.mean:+.2f} ± {value.half:.2f}"
+
+
+def multiple(value: Estimate) -> str:
+    """Return a multiple with half its interval: `1.23 ± 0.04`."""
+    return f"{value.mean:.2f} ± {value.half:.2f}"
+
+
+def probability(p: float) -> str:
+    """Return a p value; tiny ones as a bound."""
+    return "< 0.0001" if p < 1e-4 else f"{p:.4f}"
+
+
+# ---------------------------------------------------------------------------------------- showing
+
+
+def print_report(config: TournamentConfig, analysis: Analysis, played: Played) -> None:
+    """Print all tables to the terminal."""
+    tables = [grid.for_terminal() for grid in grids(config, analysis)]
+    console = Console(width=max(WIDTH, Console().width), highlight=False)
+    console.print(Group(*tables))
+    console.print(f"\n{escape(summary(config.make_rules(), played))}")
+
+
+def summary(rules: Rules, played: Played) -> str:
+    """Return what was played, in one sentence."""
+    return (
+        f"{rules}. {len(played.deal):,} games of {len(set(played.deal.tolist())):,} deals, "
+        f"{played.games.decisions.sum():,} decisions, {played.speed:,.0f} a second on one core."
+    )
+
+
+def markdown(
+    config: TournamentConfig, analysis: Analysis, played: Played, versions: dict[str, str]
+) -> str:
+    """Return the report."""
+    tables = "\n".join(grid.markdown() for grid in grids(config, analysis))
+    used = ", ".join(f"{name} {version}" for name, version in versions.items())
+    return f"""# Tournament {config.name}
+
+{summary(config.make_rules(), played)}
+
+Every deal is played with the agents turned through all seats; all tables play the same deals.
+
+![ratings](ratings.png)
+![pairs](pairs.png)
+![penalties](penalties.png)
+
+{tables}
+## How it was made
+
+Seed {config.seed}; {used}.
+
+```yaml
+{config.to_yaml()}```
+"""

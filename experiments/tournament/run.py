@@ -1,0 +1,153 @@
+"""Play a tournament: over all cores, in a folder, going on where a run was stopped."""
+
+from __future__ import annotations
+
+import shutil
+import sys
+import time
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Never
+
+import joblib
+import numpy as np
+from numpy.typing import NDArray
+from tqdm import tqdm
+
+from dominoenv import CheckpointError
+from experiments.config import ConfigError
+from experiments.deals import Games, play
+from experiments.tournament.config import TournamentConfig
+from experiments.tournament.store import FOLDER, Store
+from experiments.tournament.tables import PAIR, Unit, lineups, units, with_drawn_starter
+
+RESULTS = ("config.yaml", "results.json", "results.csv", "games.npz", "report.md")
+PLOTS = ("ratings.png", "pairs.png", "penalties.png")
+
+
+@dataclass(frozen=True)
+class Played:
+    """All games of a tournament. Letters: G games, P seats, n agents."""
+
+    agents: tuple[str, ...]
+    """Titles, in alphabetical order."""
+    games: Games
+    deal: NDArray[np.int64]  # (G,)
+    who: NDArray[np.int64]  # (G, P) index of the agent at each seat
+    is_pair: NDArray[np.bool_]  # (G,) at a pair's table, not at a mixed one
+    seconds: float
+    """Of one core, all units together."""
+
+    @property
+    def speed(self) -> float:
+        """Decisions a second on one core."""
+        return float(self.games.decisions.sum()) / max(self.seconds, 1e-9)
+
+
+def play_unit(config: TournamentConfig, unit: Unit) -> tuple[Games, float]:
+    """Play one unit; return its games and how many seconds it took."""
+    began = time.perf_counter()
+    rules = config.make_rules()
+    by_title = {agent.title: agent for agent in config.agents}
+    policies = [by_title[title].make(rules, unit.luck(config.seed, title)) for title in unit.agents]
+    deals, seats = lineups(unit, rules.players, config.seed)
+    games = play(with_drawn_starter(rules), deals, seats, policies, config.seed)
+    return games, time.perf_counter() - began
+
+
+def play_tournament(config: TournamentConfig, folder: Path, jobs: int | None = None) -> Played:
+    """Play what the folder does not hold yet; return all games.
+
+    jobs: processes, -1 for one a core, None for what `joblib.parallel_config` says: with one of
+    its backends for clusters the same call runs there. Raises DominoError for agents that cannot
+    be, before anything is played.
+    """
+    for agent in config.agents:
+        agent.make(config.make_rules(), seed=0)
+    store, wanted = Store(config, folder), units(config)
+    missing = [unit for unit in wanted if store.read(unit) is None]
+    with _bar(len(wanted), len(wanted) - len(missing)) as bar:
+        decisions, began = 0, time.perf_counter()
+        for unit, games, seconds in _all_played(config, missing, jobs):
+            store.write(unit, games, seconds)
+            decisions += int(games.decisions.sum())
+            speed = decisions / (time.perf_counter() - began)
+            bar.set_postfix_str(f"{speed:,.0f} decisions/s", refresh=False)
+            bar.update()
+    return collect(config, store)
+
+
+def _all_played(
+    config: TournamentConfig, missing: Sequence[Unit], jobs: int | None
+) -> Iterator[tuple[Unit, Games, float]]:
+    """Play units in any order; yield each as soon as it is finished."""
+    if not missing:
+        return
+    pool = joblib.Parallel(n_jobs=jobs, return_as="generator_unordered")
+    yield from pool(joblib.delayed(_named)(config, unit) for unit in missing)
+
+
+def _named(config: TournamentConfig, unit: Unit) -> tuple[Unit, Games, float]:
+    return unit, *play_unit(config, unit)
+
+
+def _bar(total: int, done: int) -> tqdm[Never]:
+    watched = sys.stderr.isatty()
+    return tqdm(
+        total=total,
+        initial=done,
+        unit=" blocks",
+        dynamic_ncols=watched,
+        mininterval=0.5 if watched else 15,  # a log file wants few lines
+    )
+
+
+def collect(config: TournamentConfig, store: Store) -> Played:
+    """Return the games of all units, in the order of the plan. Raises CheckpointError for gaps."""
+    titles = tuple(sorted(config.titles))
+    place = {title: number for number, title in enumerate(titles)}
+    games, deals, who, is_pair, total = [], [], [], [], 0.0
+    for unit in units(config):
+        found = store.read(unit)
+        if found is None:
+            raise CheckpointError(f"{store.path(unit)} is gone: run the tournament with --resume")
+        deal, seats = lineups(unit, store.players, config.seed)
+        games.append(found[0])
+        deals.append(deal)
+        who.append(np.array([place[title] for title in unit.agents])[seats])
+        is_pair.append(np.full(len(deal), unit.table == PAIR))
+        total += found[1]
+    return Played(
+        titles,
+        Games.join(games),
+        np.concatenate(deals),
+        np.concatenate(who),
+        np.concatenate(is_pair),
+        total,
+    )
+
+
+def prepare_folder(config: TournamentConfig, folder: Path, resume: bool, overwrite: bool) -> None:
+    """Make the folder of a tournament ready. Raises CheckpointError or ConfigError."""
+    taken = [name for name in (*RESULTS, *PLOTS, FOLDER) if (folder / name).exists()]
+    if resume and FOLDER not in taken and "config.yaml" not in taken:
+        raise CheckpointError(
+            f"{folder} holds no tournament to resume: start without --resume, or name its folder "
+            "with --out"
+        )
+    if taken and not (resume or overwrite):
+        raise CheckpointError(
+            f"{folder} holds a tournament already: go on with --resume (more deals and more agents "
+            "too), replace it with --overwrite, or choose another folder with --out"
+        )
+    for name in taken if overwrite else ():
+        path = folder / name
+        shutil.rmtree(path) if path.is_dir() else path.unlink()
+    try:
+        (folder / FOLDER).mkdir(parents=True, exist_ok=True)
+        (folder / "config.yaml").write_text(config.to_yaml(), encoding="utf-8")
+    except OSError as error:
+        raise ConfigError(
+            f"cannot write to {folder}: {error.strerror}; choose another --out"
+        ) from None

@@ -1,0 +1,89 @@
+"""The units that have been played, one file each, found again by what they contain.
+
+A file's name is a digest of everything that its games depend on: the rules, the seed, the deals,
+the agents (of a trained one its weights) and the program. So a run that was killed, or that gets
+more deals or another agent, plays what is missing; nothing is counted twice, and nothing that was
+played by other agents or another program is counted at all. Files are written whole or not at all.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import io
+import json
+import zipfile
+import zlib
+from collections.abc import Mapping
+from dataclasses import asdict
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+import agents
+import dominoenv
+from dominoenv.files import write_atomically
+from experiments.deals import Games
+from experiments.tournament.config import TournamentConfig
+from experiments.tournament.tables import Unit
+
+FORMAT = 1  # of the files; raise it when the same name would mean something else
+FOLDER = "units"
+# what reading a file raises that is not there, cut short, overwritten, or something else
+DAMAGED = (
+    OSError,
+    ValueError,
+    LookupError,
+    TypeError,
+    EOFError,
+    RuntimeError,
+    zipfile.BadZipFile,
+    zlib.error,
+)
+
+
+class Store:
+    """The folder of a tournament's units."""
+
+    def __init__(self, config: TournamentConfig, folder: Path) -> None:
+        self.folder = folder / FOLDER
+        self.players = config.make_rules().players
+        self._identities = {agent.title: agent.identity() for agent in config.agents}
+        rules = config.make_rules()
+        self._common = [FORMAT, program(), rules.game, rules.to_dict(), config.seed]
+
+    def path(self, unit: Unit) -> Path:
+        """Return where a unit is kept."""
+        who = {title: self._identities[title] for title in unit.agents}
+        text = json.dumps([*self._common, asdict(unit), who], sort_keys=True, default=str)
+        return self.folder / f"{hashlib.sha256(text.encode()).hexdigest()[:24]}.npz"
+
+    def write(self, unit: Unit, games: Games, seconds: float) -> None:
+        """Keep what was played, and how long it took one core."""
+        buffer = io.BytesIO()
+        arrays: Mapping[str, Any] = games.arrays()
+        np.savez_compressed(buffer, seconds=seconds, **arrays)
+        write_atomically(self.path(unit), buffer.getvalue())
+
+    def read(self, unit: Unit) -> tuple[Games, float] | None:
+        """Return the games of a unit and the seconds they took; None if there is no whole file."""
+        try:
+            with np.load(io.BytesIO(self.path(unit).read_bytes())) as file:
+                arrays = {name: file[name] for name in file.files}
+            seconds = float(arrays.pop("seconds"))
+            games = Games(**arrays)
+        except DAMAGED:
+            return None  # it is played again
+        return games, seconds
+
+
+@cache
+def program() -> str:
+    """Return the version of the library with a digest of its source and that of the agents."""
+    digest = hashlib.sha256()
+    for package in (dominoenv, agents):
+        folder = Path(str(package.__file__)).parent
+        for path in sorted(folder.rglob("*.py")):
+            digest.update(path.relative_to(folder).as_posix().encode() + path.read_bytes())
+    return f"{dominoenv.__version__}+{digest.hexdigest()[:12]}"

@@ -1,0 +1,95 @@
+"""Who sits where: tables, their line-ups, and the units in which they are played.
+
+All tables play the same deals. At a pair's table one seat is the one agent's and the others are the
+other's, and the other way round; at mixed tables each seat is another agent's. Every line-up is
+turned through all seats, so that on every deal each agent plays each hand as often as the other,
+and luck cancels. Letters: n agents, P seats, K line-ups of a deal, G games.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from itertools import combinations
+
+import numpy as np
+from numpy.typing import NDArray
+
+from dominoenv import MexicanTrainRules, Rules
+from experiments.tournament.config import TournamentConfig
+
+PAIR, MIXED = "pair", "mixed"
+
+
+@dataclass(frozen=True)
+class Unit:
+    """A run of deals at one table: played together, kept in one file."""
+
+    table: str
+    """PAIR or MIXED."""
+    agents: tuple[str, ...]
+    """Titles in alphabetical order: how a config lists its agents changes nothing."""
+    first: int
+    deals: int
+
+    def luck(self, seed: int, agent: str) -> int:
+        """Return the seed of an agent's own random choices in this unit."""
+        text = json.dumps([seed, self.table, self.agents, self.first, agent])
+        return int.from_bytes(hashlib.sha256(text.encode()).digest()[:8], "big")
+
+
+def units(config: TournamentConfig) -> list[Unit]:
+    """Return all that is to be played."""
+    titles = sorted(config.titles)
+    pairs = list(combinations(titles, 2)) if config.pair_deals else []
+    found = [unit for pair in pairs for unit in _blocks(config, PAIR, pair, config.pair_deals)]
+    return found + list(_blocks(config, MIXED, titles, config.mixed_deals))
+
+
+def _blocks(
+    config: TournamentConfig, table: str, agents: Sequence[str], deals: int
+) -> Sequence[Unit]:
+    return [
+        Unit(table, tuple(agents), first, min(config.block, deals - first))
+        for first in range(0, deals, config.block)
+    ]
+
+
+def lineups(unit: Unit, players: int, seed: int) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    """Return (G,) the deal of each game and (G, P) the index in `unit.agents` at each seat."""
+    deals = np.arange(unit.first, unit.first + unit.deals)
+    if unit.table == PAIR:
+        of_each = np.tile(pair_lineups(players), (len(deals), 1, 1))
+    else:
+        of_each = np.stack(
+            [mixed_lineups(len(unit.agents), players, seed, int(deal)) for deal in deals]
+        )
+    return np.repeat(deals, of_each.shape[1]), of_each.reshape(-1, players)
+
+
+def pair_lineups(players: int) -> NDArray[np.int64]:
+    """Return (K, P): agent 0 alone among agents 1 at each seat, then agent 1 among agents 0.
+
+    K is 2 P; with two seats both are the same, and K is 2.
+    """
+    alone = 1 - np.eye(players, dtype=np.int64)
+    return alone if players == 2 else np.concatenate([alone, 1 - alone])
+
+
+def mixed_lineups(agents: int, players: int, seed: int, deal: int) -> NDArray[np.int64]:
+    """Return (P, P): P of n agents drawn for a deal, in an order drawn too, through all seats."""
+    drawn = np.random.default_rng([seed, deal]).permutation(agents)[:players]
+    return np.stack([np.roll(drawn, turn) for turn in range(players)])
+
+
+def with_drawn_starter(rules: Rules) -> Rules:
+    """Return the rules with the starter of a round drawn from the deal's seed.
+
+    In a single round it does not matter which chair begins, as line-ups turn through all of them.
+    Drawn, no chair differs from another by the rules: one that does better is a bug.
+    """
+    if isinstance(rules, MexicanTrainRules):
+        return replace(rules, first_starter="seed")
+    return rules

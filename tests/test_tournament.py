@@ -1,0 +1,370 @@
+"""Tournaments whose answer is known, and the statistics that give it."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+from scipy import stats
+
+pytest.importorskip("choix")
+
+from dominoenv import BatchedGame, Game, Policy, make_rules, policies, policy_names
+from dominoenv.batch import HELD_OUT_MATCH
+from dominoenv.policies import tile_weights
+from experiments import deals, inference
+from experiments.config import check_config
+from experiments.tournament import (
+    TournamentConfig,
+    analysis,
+    play_unit,
+    rating,
+    report,
+    run,
+    tables,
+)
+from experiments.tournament.analysis import PairRow, analyse, pair_row
+from experiments.tournament.run import Played
+
+SMALL = {"players": 3, "max_pip": 6, "hand_size": 4}
+SEEDS = 200
+SURE = 0.9999  # of the bounds below: fixed seeds, so that they are passed once and for all
+
+
+def config(**values: Any) -> TournamentConfig:
+    base = {
+        "name": "t",
+        "game": "mexican_train",
+        "rules": SMALL,
+        "resamples": 100,
+        "differences": [1],
+    }
+    return check_config({**base, **values}, "test", TournamentConfig)
+
+
+def twins(number: int, policy: str = "random") -> list[dict[str, Any]]:
+    return [{"kind": "baseline", "policy": policy, "label": f"{policy} {i}"} for i in range(number)]
+
+
+def play(settings: TournamentConfig) -> Played:
+    """Play without files and processes."""
+
+    class Memory:
+        players = settings.make_rules().players
+
+        def read(self, unit: tables.Unit) -> Any:
+            return play_unit(settings, unit)
+
+    return run.collect(settings, Memory())  # type: ignore[arg-type]
+
+
+def rows_of(settings: TournamentConfig, table: str = tables.PAIR) -> list[PairRow]:
+    return analysis._pair_rows(settings, play(settings), table, sorted(settings.titles))
+
+
+class First(Policy):
+    """Plays the legal action of the lowest id: no luck of its own."""
+
+    def act(self, observations: Any, masks: Any) -> Any:
+        return masks.argmax(axis=1)
+
+
+@pytest.fixture
+def first(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(policies._POLICIES, "first", First)
+
+
+# --------------------------------------------------------------------------------- known answers
+
+
+@pytest.mark.parametrize(
+    ("game", "rules", "table"),
+    [
+        ("mexican_train", SMALL, "pair"),
+        ("mexican_train", {**SMALL, "players": 2}, "mixed"),
+        ("chicken_foot", {"players": 3, "max_pip": 6, "hand_size": 4}, "mixed"),
+    ],
+)
+def test_identical_agents_straddle_zero_at_the_nominal_rate(
+    game: str, rules: dict[str, Any], table: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("gc.collect", lambda: 0)  # statsmodels tidies up after every correction
+    agents = max(3, rules["players"])
+    missed, false_alarms, p_values, seat_p = 0, 0, [], []
+    for seed in range(SEEDS):
+        number = {"pair_deals": 0, "mixed_deals": 0} | {f"{table}_deals": 30}
+        number |= {"seed": seed, "differences": []}
+        settings = config(game=game, rules=rules, agents=twins(agents), **number)
+        played = play(settings)
+        rows = analysis._pair_rows(settings, played, table, sorted(settings.titles))
+        missed += not rows[0].difference.low < 0 < rows[0].difference.high
+        false_alarms += any(row.p_corrected < 0.05 for row in rows)
+        p_values.append(rows[0].p)
+        seat_p.append(analysis.seats(played, 0.95).p)
+    low, high = stats.binom.interval(SURE, SEEDS, 0.05)
+    assert low <= missed <= high
+    assert false_alarms <= high  # of any of three comparisons, thanks to the correction
+    assert stats.kstest(p_values, "uniform").pvalue > 1 - SURE
+    assert stats.kstest(seat_p, "uniform").pvalue > 1 - SURE
+
+
+def test_agents_without_luck_that_play_alike_differ_by_nothing(first: None) -> None:
+    (row,) = rows_of(config(agents=twins(2, "first"), pair_deals=30))
+    assert (row.difference.mean, row.difference.low, row.difference.high) == (0, 0, 0)
+    assert (row.p, row.p_corrected, row.deviation) == (1, 1, 0)
+    assert row.deals_needed == {"1": 2}
+    assert report.verdict(row, 0.95) == "not settled"
+    assert row.of_a.wins.mean == pytest.approx(1)
+
+
+@pytest.mark.parametrize("game", ["mexican_train", "chicken_foot"])
+def test_a_known_difference_is_found(game: str) -> None:
+    agents = ["lightest", "heaviest", "random"]
+    settings = config(game=game, rules={"players": 3}, agents=agents, pair_deals=200)
+    found = analyse(settings, play(settings))
+    assert [row.agent for row in found.ratings] == ["heaviest", "random", "lightest"]
+    for better, worse in zip(found.ratings, found.ratings[1:], strict=False):
+        assert better.rating.low > worse.rating.high
+    for row in found.pairs:
+        assert row.difference.high < 0
+        assert row.p_corrected < 1e-6
+        assert report.verdict(row, 0.95) == "a"
+        assert row.of_a.wins.low > 1 > row.of_b.wins.high
+        assert row.of_a.penalty < row.of_b.penalty
+    assert sum(row.rating.mean for row in found.ratings) == pytest.approx(0, abs=1e-6)
+
+
+class Rigged(BatchedGame):
+    """Whoever sits on chair 0 sheds the heaviest tile, whatever the agent wanted."""
+
+    def step(self, actions: Any, games: Any = None) -> None:
+        weights = np.where(self.masks[games], 1 + tile_weights(self.rules), 0)
+        at_chair = self.to_move[games] == 0
+        super().step(np.where(at_chair, weights.argmax(axis=1), actions), games)
+
+
+@pytest.mark.parametrize("game", ["mexican_train", "chicken_foot"])
+def test_a_planted_bug_that_favours_a_seat_is_caught(
+    game: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    settings = config(game=game, rules={"players": 3}, agents=twins(2), pair_deals=300)
+    sound = analysis.seats(play(settings), 0.95)
+    monkeypatch.setattr(deals, "BatchedGame", Rigged)
+    played = play(settings)
+    rigged = analysis.seats(played, 0.95)
+    assert sound.p > report.SUSPICIOUS > rigged.p
+    assert rigged.by_seat[0].difference.high < 0
+    assert rigged.by_seat[0].difference.mean == min(r.difference.mean for r in rigged.by_seat)
+    assert "WARNING" in report.seat_verdict(rigged)
+    assert "WARNING" not in report.seat_verdict(sound)
+    # and the agents are still told apart rightly, since all of them sat on that chair
+    row = pair_row(settings, played, "pair", *settings.titles)
+    assert row is not None
+    assert abs(row.difference.mean) < 2 * row.difference.half
+    # without the rotation the chair would pass for skill
+    fixed = np.array([[0, 1, 1]] * 3 + [[0, 1, 0]] * 3)
+    monkeypatch.setattr(tables, "pair_lineups", lambda players: fixed)
+    row = pair_row(settings, play(settings), "pair", *settings.titles)
+    assert row is not None
+    assert row.difference.high < 0
+
+
+def test_who_begins_is_drawn_and_agents_are_made_for_the_rules_of_the_config() -> None:
+    settings = config(rules={**SMALL, "rounds": [6]}, agents=["random", "heaviest"], pair_deals=60)
+    played = play(settings)
+    firsts = played.games.first[:: len(tables.pair_lineups(3))]
+    assert min(np.bincount(firsts, minlength=3)) > 5
+    rules = settings.make_rules()
+    assert settings.agents[0].make(rules, 0).rules == rules
+    assert tables.with_drawn_starter(rules) != rules
+    foot = make_rules("chicken_foot")
+    assert tables.with_drawn_starter(foot) is foot
+
+
+# ---------------------------------------------------------------------------------------- tables
+
+
+@pytest.mark.parametrize("players", range(2, 11))
+def test_pairs_take_every_seat_equally_often(players: int) -> None:
+    seats = tables.pair_lineups(players)
+    assert len(np.unique(seats, axis=0)) == len(seats) == (2 if players == 2 else 2 * players)
+    assert ((seats == 0).sum(axis=0) == len(seats) / 2).all()
+
+
+def test_mixed_tables_seat_every_agent_alike() -> None:
+    drawn = [tables.mixed_lineups(5, 3, seed=4, deal=deal) for deal in range(600)]
+    for seats in drawn:
+        assert seats.shape == (3, 3)
+        assert all(sorted(column) == sorted(seats[0]) for column in seats.T)
+        assert len(set(seats[0])) == 3
+    often = np.bincount(np.ravel(drawn), minlength=5)
+    assert stats.chisquare(often / 3).pvalue > 1e-3
+    neighbours = {tuple(seats[0][:2]) for seats in drawn}
+    assert len(neighbours) == 20  # everybody before everybody
+
+
+def test_every_table_plays_the_same_deals_and_games_hold_the_same_hands() -> None:
+    settings = config(agents=["random", "heaviest", "lightest"], pair_deals=7, mixed_deals=7)
+    played = play(settings)
+    starts = {
+        (int(deal), int(first)) for deal, first in zip(played.deal, played.games.first, strict=True)
+    }
+    assert len(starts) == 7
+    assert len(played.deal) == 7 * (3 * 6 + 3)
+    assert set(played.deal) == set(range(7))
+
+
+def test_the_order_of_the_agents_changes_nothing() -> None:
+    agents = ["random", "heaviest", "lightest"]
+    one, other = (
+        config(agents=order, pair_deals=20, mixed_deals=20) for order in (agents, agents[::-1])
+    )
+    assert repr(analyse(one, play(one)).pairs) == repr(analyse(other, play(other)).pairs)
+    assert analyse(one, play(one)).ratings == analyse(other, play(other)).ratings
+
+
+def test_blocks_are_independent_and_change_no_deal(first: None) -> None:
+    few, many = (config(agents=["random", "heaviest"], pair_deals=n, block=10) for n in (20, 40))
+    half = len(play(few).deal)
+    assert (play(few).games.penalties == play(many).games.penalties[:half]).all()
+    agents = [*twins(1, "first"), "first"]
+    small, large = (config(agents=agents, pair_deals=20, block=block) for block in (3, 100))
+    for name, values in play(small).games.arrays().items():
+        assert (values == getattr(play(large).games, name)).all(), name
+
+
+# -------------------------------------------------------------------------------------- counting
+
+
+@pytest.mark.parametrize(
+    "rules",
+    [
+        {"game": "mexican_train", "players": 3, "rounds": [9]},
+        {"game": "mexican_train", "preset": "station", "players": 4, "rounds": [5]},
+        {"game": "mexican_train", "players": 2, "opening": "whole_train", "rounds": [3]},
+        {"game": "chicken_foot", "players": 4, "rounds": [9]},
+    ],
+)
+def test_counts_are_those_of_a_game_played_move_by_move(rules: dict[str, Any]) -> None:
+    options = dict(rules)
+    made = make_rules(options.pop("game"), options)
+    number, seed = 12, 5
+    seats = np.zeros((number, made.players), np.int64)
+    games = deals.play(made, np.arange(number), seats, [First(made)], seed)
+    for deal in range(number):
+        expected = counted(Game(made.game, made, seed=seed, match=HELD_OUT_MATCH + deal))
+        for name, values in expected.items():
+            assert list(getattr(games, name)[deal]) == list(values), (deal, name)
+
+
+def counted(game: Game) -> dict[str, Any]:
+    """Play the legal move of the lowest id; count what each seat does from the texts of moves."""
+    players = game.rules.players
+    counts = {n: [0] * players for n in ("turns", "draws", "doubles", "decisions")}
+    while not game.round_over:
+        seat, moves = game.to_move, game.legal_moves()
+        move = game.move_text(int(game._masks[0].argmax()))
+        counts["decisions"][seat] += len(moves) > 1
+        counts["draws"][seat] += move == "draw"
+        ends = move.partition("@")[0].split("-")
+        counts["doubles"][seat] += len(ends) == 2 and ends[0] == ends[1]
+        game.push(move)
+        counts["turns"][seat] += game.round_over or game.to_move != seat
+    return {**counts, "penalties": game.penalties}
+
+
+def test_who_went_out_holds_nothing_and_blocked_rounds_have_nobody() -> None:
+    rules = make_rules("chicken_foot", players=4)
+    seats = np.zeros((300, 4), np.int64)
+    made = policies.make_policy("random", rules, seed=1)
+    games = deals.play(rules, np.arange(300), seats, [made], seed=0)
+    out = games.went_out != deals.NOBODY
+    assert 30 < out.sum() < 270
+    assert (games.penalties[out, games.went_out[out]] <= 0).all()  # or a bonus
+    assert (games.penalties[~out] >= 0).all()
+    assert games.wins.sum(axis=1) == pytest.approx(1)
+
+
+# ------------------------------------------------------------------------------------ statistics
+
+
+@pytest.mark.parametrize(("difference", "deviation"), [(1.0, 8.0), (2.0, 3.0), (-0.5, 2.0)])
+def test_so_many_deals_find_the_difference(difference: float, deviation: float) -> None:
+    power, repeats = 0.8, 4000
+    needed = inference.deals_needed(difference, deviation, 0.95, power)
+    rng = np.random.default_rng(7)
+    values = rng.normal(difference, deviation, (repeats, needed))
+    found = int((stats.ttest_1samp(values, 0, axis=1).pvalue < 0.05).sum())
+    low, high = stats.binom.interval(SURE, repeats, power)
+    assert low <= found <= high + 0.02 * repeats  # whole deals: a little more power than asked
+    fewer = stats.ttest_1samp(values[:, : needed // 2], 0, axis=1).pvalue < 0.05
+    assert fewer.sum() < 0.7 * repeats
+    again = inference.smallest_found(deviation, needed, 0.95, power)
+    assert again == pytest.approx(abs(difference), rel=0.06)
+    assert inference.deals_needed(2 * difference, deviation, 0.95, power) < needed
+
+
+def test_degenerate_differences() -> None:
+    zeros, ones = np.zeros(5), np.ones(5)
+    assert (inference.p_value(zeros), inference.p_value(ones)) == (1, 0)
+    assert inference.smallest_found(0.0, 5, 0.95, 0.8) == 0
+    assert inference.corrected([]) == []
+    assert inference.corrected([0.01, 0.04, 0.03]) == pytest.approx([0.03, 0.06, 0.06])
+
+
+def test_equal_columns() -> None:
+    rng = np.random.default_rng(3)
+    p_values = [
+        inference.p_of_equal_columns(rng.normal(0, 1, (30, 4)) + rng.normal(0, 9, (30, 1)))
+        for _ in range(300)
+    ]
+    assert stats.kstest(p_values, "uniform").pvalue > 1e-3
+    shifted = rng.normal(0, 1, (200, 4)) + np.array([0, 0, 0, 0.6])
+    assert inference.p_of_equal_columns(shifted) < 1e-4
+    assert inference.p_of_equal_columns(np.ones((9, 3))) == 1
+    assert inference.p_of_equal_columns(np.tile([1.0, 2.0], (9, 1))) == 0
+    pair = rng.normal(0, 1, (20, 2))
+    expected = stats.ttest_rel(pair[:, 0], pair[:, 1]).pvalue
+    assert inference.p_of_equal_columns(pair) == pytest.approx(expected)
+
+
+def test_ratings_recover_strengths_and_their_intervals_cover() -> None:
+    truth = np.array([150.0, 20.0, -50.0, -120.0])
+    chance = 1 / (1 + 10 ** ((truth - truth[:, None]) / 400))
+    covered, repeats = 0, 30
+    for seed in range(repeats):
+        rng = np.random.default_rng(seed)
+        upper = np.triu(rng.random((150, 4, 4)) < chance, 1)
+        below = np.transpose(np.triu(~upper, 1), (0, 2, 1))
+        wins = (upper + below).astype(float)
+        drawn = rating.resampled(wins, 100, rng)
+        low, high = np.quantile(drawn, [0.025, 0.975], axis=0)
+        covered += int(((low < truth) & (truth < high)).sum())
+        assert rating.fit(wins.sum(axis=0)) == pytest.approx(truth, abs=130)
+    assert 0.88 < covered / (4 * repeats) < 0.99
+
+
+def test_an_agent_that_never_loses_has_a_rating() -> None:
+    wins = np.array([[0.0, 500, 500], [0, 0, 250], [0, 250, 0]])
+    ratings = rating.fit(wins)
+    assert np.isfinite(ratings).all()
+    assert ratings[0] > ratings[1] + 800
+    assert ratings[1] == pytest.approx(ratings[2])
+
+
+def test_ties_are_half_a_win_and_seats_of_one_agent_do_not_compare() -> None:
+    games = deals.Games(
+        penalties=np.array([[5, 5, 9], [0, 1, 2]], np.int32),
+        **{n: np.zeros((2, 3), np.int32) for n in ("turns", "draws", "doubles", "decisions")},
+        first=np.zeros(2, np.int32),
+        went_out=np.zeros(2, np.int32),
+    )
+    who = np.array([[0, 1, 1], [1, 1, 0]])
+    played = Played(("a", "b"), games, np.array([3, 8]), who, np.ones(2, bool), 1.0)
+    assert rating.wins_by_deal(played).tolist() == [[[0, 1.5], [0.5, 0]], [[0, 0], [2, 0]]]
+    assert games.wins.tolist() == [[0.5, 0.5, 0], [1, 0, 0]]
+
+
+def test_the_tests_leave_no_policy_behind() -> None:
+    assert "first" not in policy_names()

@@ -16,7 +16,6 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from dominoenv import drive
-from dominoenv._jit import announce_compilation
 from dominoenv.audit import check_states
 from dominoenv.determinize import redeal
 from dominoenv.errors import DominoError, GameOverError, IllegalActionError, RulesError, nearest
@@ -137,7 +136,6 @@ class BatchedGame:
         self._all = np.arange(self.num_games)
         self._places = np.zeros(self.num_games, np.int64)  # scratch of the check for duplicates
         self._recorder: Listener | None = None
-        announce_compilation(drive.begin_games)
         self.reset(seed)
 
     def _fixed_round(self, double: int | None, episode: str) -> int:

@@ -15,7 +15,7 @@ from dominoenv._jit import SKINS
 ROOT = Path(__file__).parent.parent
 # Each layer of the library may import what stands in the ones before it, and its own.
 LAYERS = [
-    {"errors"},
+    {"errors", "_cache"},
     {"tiles", "_jit"},
     {"rules", "bits", "streams"},
     {"round", "layout", "audit"},

@@ -89,11 +89,11 @@ def test_rewards_of_all_seats_arrive(module: ModuleType, kind: str) -> None:
     bare.reset()  # a rollout begins with a reset of its own, which goes on to the next match
     data = env.rollout(300, break_when_any_done=False)
     actions, rewards = by_seat(env, data, "action"), by_seat(env, data["next"], "reward")
+    rows = by_seat(env, data, "observation")["observation"].numpy()
     paid, ends = 0, 0
     for time in range(300):
         seat = SEATS.index(bare.agent_selection)
-        row = by_seat(env, data, "observation")["observation"][time, seat].numpy()
-        assert np.array_equal(row, bare.observe(SEATS[seat])["observation"])
+        assert np.array_equal(rows[time, seat], bare.observe(SEATS[seat])["observation"])
         bare.step(int(actions[time, seat]))
         assert rewards[time, :, 0].tolist() == [bare.rewards[agent] for agent in SEATS]
         paid += any(bare.rewards.values())

@@ -16,10 +16,6 @@ pytest.importorskip("torchrl", reason='TorchRL is not installed: pip install "do
 from torchrl.envs.libs.pettingzoo import PettingZooWrapper  # noqa: E402
 from torchrl.envs.utils import MarlGroupMapType, check_env_specs  # noqa: E402
 
-pytestmark = [
-    # what the wrapper says of every PettingZoo but one
-    pytest.mark.filterwarnings("ignore:PettingZoo in TorchRL is tested using version"),
-]
 MODULES = [mexican_train_v0, chicken_foot_v0]
 PLAYERS = 3
 SEATS = [f"player_{seat}" for seat in range(PLAYERS)]

@@ -1,11 +1,13 @@
 """dominoenv: Mexican Train and Chicken Foot for reinforcement learning research.
 
 Ways in: `Game` (one match, for people, tests and search), `BatchedGame` (many games over arrays),
-`mexican_train_v0` and `chicken_foot_v0` (PettingZoo), `gymnasium.make("dominoenv/MexicanTrain-v0")`
-and `"dominoenv/ChickenFoot-v0"` (one learner), and `dominoenv.envs.sb3` (training).
+`mexican_train_v0` and `chicken_foot_v0` (PettingZoo, or `pettingzoo.make` by the ids below),
+`gymnasium.make("dominoenv/MexicanTrain-v0")` and `"dominoenv/ChickenFoot-v0"` (one learner), and
+`dominoenv.envs.sb3` (training).
 """
 
 import gymnasium as _gymnasium
+import pettingzoo as _pettingzoo
 
 from dominoenv.batch import BatchedGame
 from dominoenv.errors import (
@@ -57,12 +59,18 @@ __all__ = [
     "write_record",
 ]
 
-# Gymnasium imports the environments when somebody asks for one: importing the library stays light.
-for _id, _game in (("MexicanTrain", "mexican_train"), ("ChickenFoot", "chicken_foot")):
-    if f"dominoenv/{_id}-v0" not in _gymnasium.registry:  # the module may be loaded anew
+# Both libraries import an environment when somebody asks for one: importing ours stays light. The
+# module may be loaded anew, so ids may be known already.
+for _name, _game in (("MexicanTrain", "mexican_train"), ("ChickenFoot", "chicken_foot")):
+    _id = f"dominoenv/{_name}-v0"
+    if _id not in _gymnasium.registry:
         _gymnasium.register(
-            f"dominoenv/{_id}-v0",
+            _id,
             entry_point="dominoenv.envs.single:DominoEnv",
             vector_entry_point="dominoenv.envs.vector:DominoVectorEnv",
             kwargs={"game": _game},
         )
+    # since PettingZoo 1.27
+    if hasattr(_pettingzoo, "register") and _id not in _pettingzoo.aec_registry:
+        _pettingzoo.register("aec", _id, f"dominoenv.{_game}_v0:env")
+        _pettingzoo.register("parallel", _id, f"dominoenv.{_game}_v0:parallel_env")

@@ -1,30 +1,34 @@
 """The one place that names numba's flags.
 
 `jit`, `rare` and `merged` compile helpers; `kernel` compiles what Python calls, and caches it on
-disk. numba's own cache notices edits in a kernel's own file only, and would go on serving a kernel
-whose helpers have changed. So the cache is stamped with a hash over every source file that a kernel
-can depend on.
+disk (`_cache.py`) under a stamp: a hash over every source file that the kernel can depend on.
 """
 
 from __future__ import annotations
 
 import hashlib
-import sys
+import os
 from collections.abc import Callable
 from functools import cache
 from pathlib import Path
 from typing import Any, TypeVar
 
-import numba
 import numpy as np
 from numba import config, njit
+from numba.core.compiler_lock import global_compiler_lock
 from numba.core.options import DefaultOptions
+
+try:
+    from dominoenv._cache import KernelCache
+except ImportError:  # a numba with other internals: it compiles at every start
+    KernelCache = None  # type: ignore[assignment, misc]
 
 F = TypeVar("F", bound=Callable[..., Any])
 # What stands above the kernels: no kernel depends on it, unless it is written there itself.
 SKINS = (
     *("envs", "render", "game.py", "positions.py", "determinize.py"),
-    *("records.py", "verify.py", "recorder.py", "audit.py", "files.py", "__main__.py"),
+    *("records.py", "verify.py", "recorder.py", "audit.py", "files.py", "batch.py", "crew.py"),
+    *("playouts.py", "__main__.py"),
     *("__init__.py", "mexican_train_v0.py", "chicken_foot_v0.py"),
 )
 DISABLED = bool(config.DISABLE_JIT)
@@ -36,7 +40,7 @@ if DISABLED:  # plain Python then: the random streams count on 64-bit wrap-aroun
 @cache
 def _stamp(source: str) -> str:
     """Return what a cached kernel depends on: its own source file, and all below the skins."""
-    digest = hashlib.sha256(f"{numba.__version__} {config.BOUNDSCHECK}".encode())
+    digest = hashlib.sha256()
     package = Path(__file__).parent
     for path in sorted(package.rglob("*.py")):
         if path.relative_to(package).parts[0] not in SKINS or str(path) == source:
@@ -81,28 +85,17 @@ def merged(function: F) -> F:
 def kernel(function: F) -> F:
     """Compile an entry point, cached on disk where a folder is writable."""
     compiled: F = njit(**FLAGS)(function)
-    if DISABLED:
-        return compiled
-    dispatcher: Any = compiled
-    try:
-        dispatcher.enable_caching()
-        cache_file = dispatcher._cache._cache_file
-        if not hasattr(cache_file, "_source_stamp"):
-            raise AttributeError("numba keeps the stamp of its cache elsewhere")
-        cache_file._source_stamp = _stamp(function.__code__.co_filename)
-    except (RuntimeError, AttributeError, OSError):
-        # no writable folder, or a numba with other internals: rather no cache than a stale one
-        compiled = njit(**FLAGS)(function)
+    if not DISABLED and KernelCache is not None:
+        dispatcher: Any = compiled
+        dispatcher._cache = KernelCache(function, _stamp(function.__code__.co_filename))
     return compiled
 
 
-def announce_compilation(function: Any) -> None:
-    """Say on stderr that the first call of a kernel is about to compile, if it is."""
-    if DISABLED or function.signatures:
-        return
-    try:
-        if function._cache._cache_file._load_index():
-            return
-    except (AttributeError, OSError):
-        pass
-    print("dominoenv: compiling for this machine, once (about 20 s)", file=sys.stderr, flush=True)
+# A child forked while a thread compiles would inherit the compiler's lock, and nobody to release
+# it: so a fork waits until the kernel is compiled.
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(
+        before=global_compiler_lock.acquire,
+        after_in_parent=global_compiler_lock.release,
+        after_in_child=global_compiler_lock.release,
+    )

@@ -16,7 +16,6 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from dominoenv import drive
-from dominoenv._jit import announce_compilation
 from dominoenv.audit import check_states
 from dominoenv.crew import share
 from dominoenv.determinize import redeal
@@ -146,7 +145,6 @@ class BatchedGame:
         self._all = np.arange(self.num_games)
         self._places = np.zeros(self.num_games, np.int64)  # scratch of the check for duplicates
         self._recorder: Listener | None = None
-        announce_compilation(drive.begin_games)
         self.reset(seed)
 
     def _outputs(self, given: Mapping[str, NDArray[Any]]) -> dict[str, NDArray[Any]]:

@@ -11,7 +11,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dominoenv import drive
-from dominoenv._jit import announce_compilation
 from dominoenv.batch import MOST_MATCHES, checked_index, checked_seed
 from dominoenv.determinize import redeal
 from dominoenv.errors import (
@@ -102,7 +101,6 @@ class Game:
         self._moves: list[str] = []  # of this round
         self._played: tuple[PlayedRound, ...] = ()  # the rounds before
         self._is_dealt = True  # this round, from the seed
-        announce_compilation(drive.deal_games)
 
     @classmethod
     def from_position(cls, position: Mapping[str, Any]) -> Self:

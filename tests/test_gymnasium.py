@@ -109,7 +109,7 @@ env.reset(seed=1)
 envs = gymnasium.make_vec("dominoenv:dominoenv/MexicanTrain-v0", num_envs=2, opponents="heaviest")
 envs.reset(seed=1)
 assert type(envs).__name__ == "DominoVectorEnv"
-assert not {"torch", "stable_baselines3", "pettingzoo"} & set(sys.modules)
+assert not {"torch", "stable_baselines3", "dominoenv.envs.aec"} & set(sys.modules)
 """
     subprocess.run([sys.executable, "-c", code], check=True, cwd=ROOT)
 

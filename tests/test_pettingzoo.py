@@ -13,6 +13,7 @@ from types import ModuleType, SimpleNamespace
 from typing import Any
 
 import numpy as np
+import pettingzoo
 import pytest
 from pettingzoo.utils.conversions import parallel_to_aec
 
@@ -434,9 +435,52 @@ def test_forms_of_rules() -> None:
         chicken_foot_v0.raw_env(rules=rules)
 
 
-def test_importing_the_library_leaves_pettingzoo_alone() -> None:
-    code = "import sys, dominoenv; assert 'pettingzoo' not in sys.modules"
-    subprocess.run([sys.executable, "-c", code], check=True)
+@pytest.mark.skipif(
+    not hasattr(pettingzoo, "make"), reason="this PettingZoo has no registry (1.27 is the first)"
+)
+@over_modules
+def test_pettingzoos_registry(module: ModuleType) -> None:
+    name = "".join(word.title() for word in game_of(module).split("_"))
+    keywords = {"players": 3, "reward": "penalty"}
+    for form in (f"dominoenv/{name}-v0", f"dominoenv/{name}_v0", f"dominoenv/{name}"):
+        env, direct = pettingzoo.make("aec", form, **keywords), module.env(**keywords)
+        env.reset(seed=4)
+        direct.reset(seed=4)
+        rngs = np.random.default_rng(0), np.random.default_rng(0)
+        assert play_on(env, rngs[0]) == play_on(direct, rngs[1])
+    parallel = pettingzoo.make("parallel", form, max_cycles=1, illegal="substitute")
+    assert isinstance(parallel, type(module.parallel_env()))
+    parallel.reset(seed=4)
+    *_, truncated, _ = parallel.step(dict.fromkeys(parallel.agents, 0))
+    assert all(truncated.values())
+    with pytest.raises(RulesError, match="did you mean 'players'"):
+        pettingzoo.make("aec", form, player=3)
+
+
+REGISTERS = """
+import sys, pettingzoo, dominoenv
+assert not [name for name in sys.modules if name.startswith("dominoenv.envs")]
+for kind in ("aec", "parallel"):
+    for name in ("MexicanTrain", "ChickenFoot"):
+        pettingzoo.make(kind, f"dominoenv/{name}-v0").reset(seed=1)
+for name in [name for name in sys.modules if name.startswith("dominoenv")]:
+    del sys.modules[name]
+import dominoenv  # a second time: no id is overridden
+"""
+OLDER = """
+import pettingzoo
+for name in ("register", "make", "aec_registry"):
+    vars(pettingzoo).pop(name, None)
+from dominoenv import mexican_train_v0
+mexican_train_v0.env().reset(seed=1)
+"""
+
+
+@pytest.mark.parametrize("program", [REGISTERS, OLDER], ids=["registers", "older"])
+def test_importing_the_library_registers_once_and_lazily(program: str) -> None:
+    if program is REGISTERS and not hasattr(pettingzoo, "make"):
+        pytest.skip("this PettingZoo has no registry (1.27 is the first)")
+    subprocess.run([sys.executable, "-W", "error", "-c", program], check=True)
 
 
 # --------------------------------------------------------------------------------------- rendering

@@ -1,4 +1,4 @@
-"""Loops over one game: `Game`, PettingZoo's API, and PettingZoo's own environments in the same loop.
+"""Loops over one game: `Game`, PettingZoo's API, and PettingZoo's own games in the same loop.
 
 The classic environments come with the extra `bench`; those that are missing are left out.
 """
@@ -7,8 +7,9 @@ from __future__ import annotations
 
 import importlib
 import warnings
-from collections.abc import Iterator
-from typing import Any
+from collections.abc import Callable, Iterator
+from functools import partial
+from typing import Any, TypeAlias
 
 import numpy as np
 
@@ -17,6 +18,8 @@ from dominoenv.envs.aec import DominoAEC
 from dominoenv.envs.parallel import DominoParallel
 from experiments.throughput.batches import TABLES
 from experiments.throughput.timing import Speed, race, timed_loop
+
+Loop: TypeAlias = Callable[[Rules, int], Iterator[None]]
 
 DECISIONS = 3_000  # of a repeat
 CLASSIC_DECISIONS = 1_000
@@ -28,21 +31,18 @@ CLASSICS = (
 
 def race_single(repeats: int) -> dict[str, dict[str, Speed]]:
     """Return decisions a second of `Game` and of the two PettingZoo environments, by table."""
+    loops: dict[str, Loop] = {"game": _play_game, "aec": _play_aec, "parallel": _play_parallel}
     return {
         name: race(
-            {
-                "game": timed_loop(lambda seed, r=rules: _play_game(r, seed), DECISIONS),
-                "aec": timed_loop(lambda seed, r=rules: play_aec(_aec(r), seed), DECISIONS),
-                "parallel": timed_loop(lambda seed, r=rules: _play_parallel(r, seed), DECISIONS),
-            },
+            {kind: timed_loop(partial(loop, rules), DECISIONS) for kind, loop in loops.items()},
             repeats,
         )
         for name, rules in TABLES.items()
     }
 
 
-def _aec(rules: Rules) -> Any:
-    return DominoAEC(rules.game, rules)
+def _play_aec(rules: Rules, seed: int) -> Iterator[None]:
+    return play_aec(DominoAEC(rules.game, rules), seed)
 
 
 def _play_game(rules: Rules, seed: int) -> Iterator[None]:
@@ -100,6 +100,6 @@ def race_classics(repeats: int) -> dict[str, Speed]:
                 env.reset(seed=0)
             except (ImportError, AttributeError):
                 continue
-            loop = timed_loop(lambda seed, e=env: play_aec(e, seed), CLASSIC_DECISIONS)
+            loop = timed_loop(partial(play_aec, env), CLASSIC_DECISIONS)
             found[name] = race({name: loop}, repeats)[name]
     return found

@@ -156,14 +156,6 @@ def fetch(g: Any) -> None:
         prefetch(g, LINE * line)
 
 
-@merged
-def fetch_row(rows: Any, i: int) -> None:
-    """Do the same for a row of bytes."""
-    start = i * rows.shape[1]
-    for at in range(start, start + rows.shape[1], LINE):
-        prefetch(rows, at)
-
-
 @kernel
 def begin_games(
     states: Any,
@@ -231,8 +223,6 @@ def step_games(
         ahead = games[min(k + AHEAD, size - 1)]
         fetch(states[ahead])
         prefetch(outcomes[ahead], 0)
-        fetch_row(masks, ahead)
-        fetch_row(observations, ahead)
         clear_outcome(out, rewards[i])
         apply(g, r, actions[k])
         settle(g, r, s, out, rewards[i], masks[i])

@@ -18,7 +18,7 @@ LAYERS = [
     {"errors"},
     {"tiles", "_jit"},
     {"rules", "bits", "streams"},
-    {"round", "layout", "audit"},
+    {"round", "layout", "audit", "trains"},
     {"observe"},
     {"mexican_train", "chicken_foot"},
     {"games"},

@@ -3,7 +3,7 @@
 `jit` compiles a helper into its callers; `kernel` compiles what Python calls, and caches it on
 disk. numba's own cache notices edits in a kernel's own file only, and would go on serving a kernel
 whose helpers have changed. So the cache is stamped with a hash over every source file that a kernel
-can depend on.
+can depend on, in this library and in the package that the kernel is part of.
 """
 
 from __future__ import annotations
@@ -35,13 +35,36 @@ if DISABLED:  # plain Python then: the random streams count on 64-bit wrap-aroun
 
 @cache
 def _stamp(source: str) -> str:
-    """Return what a cached kernel depends on: its own source file, and all below the skins."""
+    """Return what a cached kernel depends on, by its own source file.
+
+    That is the file itself and all below the skins; outside of this library also every file of the
+    package that it belongs to, because its helpers stand there.
+    """
     digest = hashlib.sha256(f"{numba.__version__} {config.BOUNDSCHECK}".encode())
+    digest.update(_below_skins())
+    own = Path(source)
+    for path in [own] if Path(__file__).parent in own.parents else _package_files(own):
+        digest.update(path.read_bytes())
+    return digest.hexdigest()
+
+
+@cache
+def _below_skins() -> bytes:
+    """Return a hash of all files of this library that a kernel anywhere can depend on."""
+    digest = hashlib.sha256()
     package = Path(__file__).parent
     for path in sorted(package.rglob("*.py")):
-        if path.relative_to(package).parts[0] not in SKINS or str(path) == source:
+        if path.relative_to(package).parts[0] not in SKINS:
             digest.update(path.read_bytes())
-    return digest.hexdigest()
+    return digest.digest()
+
+
+def _package_files(source: Path) -> list[Path]:
+    """Return all files of the package that a file belongs to; the file alone if to none."""
+    top = source
+    while (top.parent / "__init__.py").exists():
+        top = top.parent
+    return [source] if top == source else sorted(top.rglob("*.py"))
 
 
 # Kernels allocate nothing, so they need no reference counts: `_nrt` leaves them out. These three

@@ -65,6 +65,13 @@ class Agent(Policy):
         refuse_empty(self.choose(rows, masks, self.rng.random(len(masks)), actions))
         return actions
 
+    def weights(self, dtype: np.dtype[np.void]) -> NDArray[np.void]:
+        """Return the parameters that a record type names, for a kernel: one record, shape (1,)."""
+        record = np.zeros(1, dtype)
+        for name in dtype.names or ():
+            record[0][name] = getattr(self, name)
+        return record
+
     def choose(
         self,
         rows: NDArray[np.uint8],

@@ -1,0 +1,98 @@
+"""Double-chaining: keep doubles until several can be laid in one turn, with a cover in hand.
+
+Each double earns one more play, so two doubles and a cover are three tiles gone at once, and the
+double left uncovered binds the seats that follow. So a single double waits, ends are made that fit
+doubles in the hand, and a chain begins when enough doubles fit and the last can be covered. When
+somebody is nearly out, doubles go at once. Source: rule 6 of `docs/rules.md`; strategy notes on
+Mexican Train advise to keep doubles with their covers. `doubles_avoided` is the opposite.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+from agents.agent import Agent, parameter
+from agents.reading import pick, read, read_trains
+from dominoenv._jit import jit, kernel
+from dominoenv.policies import register_policy
+
+CHAIN, HOLD = 1_000.0, -1_000.0  # beyond any weight in pips
+
+
+@register_policy("double_chaining")
+@dataclass(eq=False, kw_only=True)
+class DoubleChaining(Agent):
+    """Saves doubles, and plays them when they chain."""
+
+    games = ("mexican_train",)
+    chain: int = parameter(2, low=1, high=100)
+    """Doubles that must fit at the same time before the first is played."""
+    prepare: float = parameter(6.0)
+    """Pips that an end is worth that a double in the hand fits."""
+    endgame: int = parameter(3, low=0, high=100)
+    """Doubles are no longer kept when somebody has so few tiles left."""
+
+    def choose(self, rows: Any, masks: Any, draws: Any, actions: Any) -> int:
+        """Write an action for each row; return -1, or the first row that allows none."""
+        return _choose(
+            *(rows, masks, draws, actions, self.rules.record, self._offsets),
+            *(self._reading, self._scores),
+            *(self.chain, self.prepare, self.endgame),
+        )
+
+
+@kernel
+def _choose(
+    rows: Any,
+    masks: Any,
+    draws: Any,
+    actions: Any,
+    rules: Any,
+    offsets: Any,
+    reading: Any,
+    scores: Any,
+    chain: int,
+    prepare: float,
+    endgame: int,
+) -> int:
+    r, v = rules[0], reading[0]
+    tiles = int(r["tiles"])
+    for i in range(len(rows)):
+        read(rows, i, r, offsets[0], v)
+        read_trains(rows, i, r, offsets[0], v)
+        go = v["owes_play"] or v["least_other"] <= endgame or chain_ready(masks, i, r, v, chain)
+        for action in range(len(scores)):
+            if masks[i, action]:
+                scores[action] = score(v, r, action // tiles, action % tiles, go, prepare)
+        actions[i] = pick(masks, i, scores, draws[i])
+        if actions[i] < 0:
+            return i
+    return -1
+
+
+@jit
+def chain_ready(masks: Any, i: int, r: Any, v: Any, chain: int) -> bool:
+    """Return whether enough doubles fit now, one of them with a cover in the hand."""
+    doubles, covers = 0, 0
+    for pip in range(r["pips"]):
+        for target in range(r["players"] + 1):
+            if masks[i, target * r["tiles"] + r["ids"][pip, pip]]:
+                doubles += 1
+                covers += v["hand_pips"][pip] > 1
+                break
+    return doubles >= chain and covers > 0
+
+
+@jit
+def score(v: Any, r: Any, target: int, tile: int, go: bool, prepare: float) -> float:
+    """Return how good it is to play a tile on a train."""
+    if target > r["players"]:
+        return 0.0  # draw, pass, stop
+    low, high = int(r["low"][tile]), int(r["high"][tile])
+    if low == high:
+        if not go:
+            return HOLD - low
+        return CHAIN + low - (100.0 if v["hand_pips"][low] > 1 else 0.0)  # the coverable one last
+    outer = low + high - int(v["ends"][target])
+    return low + high + (prepare if v["held"][outer, outer] else 0.0)

@@ -1,0 +1,157 @@
+"""Opportunist: look one move ahead, and weigh the plan, the next move, the others and the end.
+
+Each legal move is carried out on the hand, and the best train is searched anew for what would be
+left. The move is judged by what then lies on the plan and off it, by how many tiles could follow,
+by what a double opens to the next seats, and, when somebody is nearly out, by the pips that are
+still in the hand. Source: the ideas of `longest_train`, `blocker` and `heaviest` in one sum; the
+weights were found by playing rounds against `longest_train`.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from agents.agent import Agent, parameter
+from agents.blocking import nobody_plays
+from agents.planning import gather
+from agents.reading import chance, pick, read, read_trains
+from dominoenv._jit import jit, kernel
+from dominoenv.policies import register_policy
+from dominoenv.trains import MOST, SEARCH, add_tile, remove_tile, search_train
+
+PARAMETERS = np.dtype(
+    [
+        (name, np.float64)
+        for name in ("on_plan", "off_plan", "pips", "rush", "dry", "follow", "close", "double")
+    ]
+    + [(name, np.float64) for name in ("stuck", "open_double", "scarce")]
+)
+
+
+@register_policy("opportunist")
+@dataclass(eq=False, kw_only=True)
+class Opportunist(Agent):
+    """Plays the move after which the hand is worth most, in pips."""
+
+    games = ("mexican_train",)
+    on_plan: float = parameter(4.0)
+    """What a tile costs that is left on the plan."""
+    off_plan: float = parameter(8.0)
+    """What a tile costs that is left off the plan."""
+    pips: float = parameter(0.5)
+    """What a pip in the hand costs."""
+    rush: float = parameter(1.0)
+    """What a pip costs more when another seat is one tile from going out; less with more tiles."""
+    dry: float = parameter(6.0)
+    """What it costs to have nothing to play on the own train."""
+    follow: float = parameter(1.0)
+    """What a tile is worth that fits some open train in the next turn, up to three of them."""
+    close: float = parameter(8.0)
+    """What it is worth to close the own marked train."""
+    double: float = parameter(4.0)
+    """What the further play of a double is worth, if the hand can make it."""
+    stuck: float = parameter(8.0)
+    """What a double costs after which the hand has nothing to play."""
+    open_double: float = parameter(6.0)
+    """What a double is worth that is left open and that the next seat surely cannot cover."""
+    scarce: float = parameter(2.0)
+    """What an end of a shared train is worth that the next seat surely cannot use."""
+    budget: int = parameter(500, low=1)
+    """Steps of each search; there is one for each legal move."""
+
+    def __post_init__(self, seed: int) -> None:
+        super().__post_init__(seed)
+        self._search = np.zeros(1, SEARCH)
+
+    def choose(self, rows: Any, masks: Any, draws: Any, actions: Any) -> int:
+        """Write an action for each row; return -1, or the first row that allows none."""
+        return _choose(
+            *(rows, masks, draws, actions, self.rules.record, self._offsets),
+            *(self._reading, self._scores, self._search),
+            *(self.weights(PARAMETERS), self.budget),
+        )
+
+
+@kernel
+def _choose(
+    rows: Any,
+    masks: Any,
+    draws: Any,
+    actions: Any,
+    rules: Any,
+    offsets: Any,
+    reading: Any,
+    scores: Any,
+    search: Any,
+    weights: Any,
+    budget: int,
+) -> int:
+    r, v, t, p = rules[0], reading[0], search[0], weights[0]
+    tiles = int(r["tiles"])
+    for i in range(len(rows)):
+        read(rows, i, r, offsets[0], v)
+        read_trains(rows, i, r, offsets[0], v)
+        gather(v, r, t)
+        for action in range(len(scores)):
+            if masks[i, action]:
+                scores[action] = judge(v, r, t, p, action // tiles, action % tiles, budget)
+        actions[i] = pick(masks, i, scores, draws[i])
+        if actions[i] < 0:
+            return i
+    return -1
+
+
+@jit
+def judge(v: Any, r: Any, t: Any, p: Any, target: int, tile: int, budget: int) -> float:
+    """Return what the hand is worth after a tile has gone onto a train."""
+    if target > r["players"]:
+        return -1e9  # draw, pass, stop: only where nothing else is legal
+    low, high = int(r["low"][tile]), int(r["high"][tile])
+    before = int(v["ends"][target])
+    outer = low + high - before
+    remove_tile(t, low, high)
+    v["ends"][target] = outer
+    search_train(t, int(v["ends"][0]), MOST, 1, budget)
+    planned, cost = int(t["best_value"]) // MOST, int(v["hand_cost"]) - int(r["cost"][tile])
+    left = int(v["hand_size"]) - 1
+    follow = followers(v, r, low, high)
+    value = -p["on_plan"] * planned - p["off_plan"] * (left - planned)
+    value -= cost * (p["pips"] + p["rush"] / max(int(v["least_other"]), 1))
+    value += p["follow"] * min(follow, 3)
+    if planned == 0:
+        value -= p["dry"]
+    if target == 0 and v["marked"][0]:
+        value += p["close"]
+    if low == high:
+        value += p["double"] if follow > 0 else -p["stuck"]
+    elif v["owes_play"]:
+        value += p["open_double"] * open_doubles(v, r, target)
+    if target > 0 and low != high:
+        value += p["scarce"] * (1.0 - chance(v, 1, outer))
+    v["ends"][target] = before
+    add_tile(t, low, high)
+    return value
+
+
+@jit
+def followers(v: Any, r: Any, low: int, high: int) -> int:
+    """Return the pairs of a tile left in the hand and an open train that it fits."""
+    number = 0
+    for train in range(r["players"] + 1):
+        if train == 0 or train == r["players"] or v["marked"][train]:
+            end = int(v["ends"][train])
+            number += int(v["hand_pips"][end]) - int(low == end or high == end)
+    return number
+
+
+@jit
+def open_doubles(v: Any, r: Any, target: int) -> float:
+    """Return the chances summed that the next seat cannot cover the doubles left open."""
+    total = 0.0
+    for train in range(r["players"] + 1):
+        if v["pending"][train] and train != target:
+            total += nobody_plays(v, 1, int(v["ends"][train]))
+    return total

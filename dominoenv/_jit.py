@@ -27,6 +27,7 @@ SKINS = (
     *("records.py", "verify.py", "recorder.py", "audit.py", "__main__.py"),
     *("__init__.py", "mexican_train_v0.py", "chicken_foot_v0.py"),
 )
+LIBRARY = Path(__file__).parent
 DISABLED = bool(config.DISABLE_JIT)
 
 if DISABLED:  # plain Python then: the random streams count on 64-bit wrap-around
@@ -35,32 +36,36 @@ if DISABLED:  # plain Python then: the random streams count on 64-bit wrap-aroun
 
 @cache
 def _stamp(source: str) -> str:
-    """Return what a cached kernel depends on, by its own source file.
+    """Return what a cached kernel depends on, by its source file.
 
-    That is the file itself and all below the skins; outside of this library also every file of the
-    package that it belongs to, because its helpers stand there.
+    That is all below the skins, and what stands around the kernel itself: in a skin the file alone,
+    outside of this library every file of the package that it belongs to, where its helpers are.
     """
     digest = hashlib.sha256(f"{numba.__version__} {config.BOUNDSCHECK}".encode())
-    digest.update(_below_skins())
-    own = Path(source)
-    for path in [own] if Path(__file__).parent in own.parents else _package_files(own):
+    digest.update(_library_hash())
+    for path in _files_around(Path(source)):
         digest.update(path.read_bytes())
     return digest.hexdigest()
 
 
 @cache
-def _below_skins() -> bytes:
+def _library_hash() -> bytes:
     """Return a hash of all files of this library that a kernel anywhere can depend on."""
     digest = hashlib.sha256()
-    package = Path(__file__).parent
-    for path in sorted(package.rglob("*.py")):
-        if path.relative_to(package).parts[0] not in SKINS:
+    for path in sorted(LIBRARY.rglob("*.py")):
+        if not _is_skin(path):
             digest.update(path.read_bytes())
     return digest.digest()
 
 
-def _package_files(source: Path) -> list[Path]:
-    """Return all files of the package that a file belongs to; the file alone if to none."""
+def _is_skin(path: Path) -> bool:
+    return path.relative_to(LIBRARY).parts[0] in SKINS
+
+
+def _files_around(source: Path) -> list[Path]:
+    """Return the files beyond the library's that a kernel in a file may depend on."""
+    if LIBRARY in source.parents:
+        return [source] if _is_skin(source) else []
     top = source
     while (top.parent / "__init__.py").exists():
         top = top.parent

@@ -81,8 +81,8 @@ def make_policy(name: str, rules: Rules, seed: int = 0, **parameters: Any) -> Po
     if not isinstance(rules, Rules):
         raise RulesError(f"policy {name!r} needs a rules object, not {type(rules).__name__}")
     if rules.game not in _POLICIES[name].games:
-        known = nearest(name, policy_names(rules.game))
-        raise RulesError(f"policy {name!r} does not play {rules.game}; {known}")
+        known = ", ".join(policy_names(rules.game))
+        raise RulesError(f"policy {name!r} does not play {rules.game}; these do: {known}")
     try:
         return _POLICIES[name](rules, seed=seed, **parameters)
     except DominoError:

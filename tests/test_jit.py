@@ -32,12 +32,12 @@ def test_kernels_are_cached_under_our_stamp() -> None:
     assert _stamp(drive.__file__) != _stamp(str(PACKAGE / "envs" / "learner.py"))
 
 
-def run(folder: Path) -> tuple[int, int]:
+def run(folder: Path, program: str = PROGRAM) -> tuple[int, int]:
     """Return cache hits and misses of a small kernel of a copy of the package."""
     environment = {**os.environ, "PYTHONPATH": str(folder), "NUMBA_DISABLE_JIT": "0"}
     environment.pop("NUMBA_CACHE_DIR", None)
     output = subprocess.run(
-        [sys.executable, "-c", PROGRAM],
+        [sys.executable, "-c", program],
         env=environment,
         cwd=folder,
         capture_output=True,
@@ -59,3 +59,42 @@ def test_an_edit_of_a_helper_renews_the_cache(tmp_path: Path) -> None:
     with (copy / "round.py").open("a", encoding="utf-8") as helper:
         helper.write("# numba alone would not notice\n")
     assert run(tmp_path) == (0, 1)
+
+
+KERNEL = """
+from dominoenv._jit import kernel
+from mine.deep.helper import twice
+
+@kernel
+def four_times(number):
+    return twice(twice(number))
+"""
+HELPER = """
+from dominoenv._jit import jit
+
+@jit
+def twice(number):
+    return 2 * number
+"""
+OUTSIDE = """
+from mine.kernels import four_times
+four_times(3)
+stats = four_times.stats
+print(sum(stats.cache_hits.values()), sum(stats.cache_misses.values()))
+"""
+
+
+def test_an_edit_of_a_helper_outside_the_library_renews_the_cache(tmp_path: Path) -> None:
+    (tmp_path / "dominoenv").symlink_to(PACKAGE)
+    deep = tmp_path / "mine" / "deep"
+    deep.mkdir(parents=True)
+    for folder in (deep.parent, deep):
+        (folder / "__init__.py").touch()
+    (deep.parent / "kernels.py").write_text(KERNEL, encoding="utf-8")
+    (deep / "helper.py").write_text(HELPER, encoding="utf-8")
+    (tmp_path / "beside.py").touch()
+    assert run(tmp_path, OUTSIDE) == (0, 1)
+    (tmp_path / "beside.py").write_text("# of no package of the kernel's\n", encoding="utf-8")
+    assert run(tmp_path, OUTSIDE) == (1, 0)
+    (deep / "helper.py").write_text(HELPER.replace("2 *", "3 *"), encoding="utf-8")
+    assert run(tmp_path, OUTSIDE) == (0, 1)

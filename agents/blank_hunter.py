@@ -1,0 +1,97 @@
+"""Blank hunter: everything turns on [0|0], the tile that costs 50 points.
+
+In the own hand it goes first, and until then open ends of 0 are made and spared for it. Where
+somebody else may hold it, ends of 0 are covered and none are made, unless all others provably lack
+the pip. Source: rules 5 and 7 of Chicken Foot in `docs/rules.md`: a double fits the open end of its
+own pip only, and while a foot is open not even that.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+from agents.agent import Agent, parameter
+from agents.feet import kept_pips
+from agents.reading import pick, read, read_table
+from dominoenv._jit import jit, kernel
+from dominoenv.policies import register_policy
+
+FIRST = 1_000_000.0
+
+
+@register_policy("blank_hunter")
+@dataclass(eq=False, kw_only=True)
+class BlankHunter(Agent):
+    """Sheds its own [0|0] first, and starves whoever seems to hold it."""
+
+    games = ("chicken_foot",)
+    variety: float = parameter(1.0)
+    """What a pip that the hand keeps is worth, in penalty points."""
+    own: float = parameter(20.0)
+    """What an open end of 0 is worth to the holder of [0|0]."""
+    starve: float = parameter(6.0)
+    """What it is worth that an end of 0 is covered, or not made, while another may hold [0|0]."""
+
+    def choose(self, rows: Any, masks: Any, draws: Any, actions: Any) -> int:
+        """Write an action for each row; return -1, or the first row that allows none."""
+        return _choose(
+            *(rows, masks, draws, actions, self.rules.record, self._offsets),
+            *(self._reading, self._scores, self.variety, self.own, self.starve),
+        )
+
+
+@kernel
+def _choose(
+    rows: Any,
+    masks: Any,
+    draws: Any,
+    actions: Any,
+    rules: Any,
+    offsets: Any,
+    reading: Any,
+    scores: Any,
+    variety: float,
+    own: float,
+    starve: float,
+) -> int:
+    r, v = rules[0], reading[0]
+    pips = int(r["pips"])
+    for i in range(len(rows)):
+        read(rows, i, r, offsets[0], v)
+        read_table(rows, i, r, offsets[0], v)
+        end_of_0 = worth_of_blank_end(v, r, own, starve)
+        for action in range(len(scores)):
+            if masks[i, action]:
+                scores[action] = score(v, r, action // pips, action % pips, variety, end_of_0)
+        actions[i] = pick(masks, i, scores, draws[i])
+        if actions[i] < 0:
+            return i
+    return -1
+
+
+@jit
+def worth_of_blank_end(v: Any, r: Any, own: float, starve: float) -> float:
+    """Return what one more open end of 0 is worth; below 0 where another may hold [0|0]."""
+    if v["held"][0, 0]:
+        return own
+    if v["unseen"][0, 0]:
+        for seat in range(1, r["players"]):
+            if not v["lacks"][seat, 0]:
+                return -starve
+    return 0.0
+
+
+@jit
+def score(v: Any, r: Any, pip: int, other: int, variety: float, end_of_0: float) -> float:
+    """Return how good it is to join the tile pip-other by `pip`, in penalty points."""
+    if pip >= r["pips"]:
+        return 0.0  # draw, pass
+    if pip == 0 and other == 0:
+        return FIRST
+    value = float(r["cost"][r["ids"][pip, other]]) + variety * kept_pips(v, r, pip, other)
+    if other == 0:
+        value += end_of_0
+    elif pip == 0 and v["foot"] != 0 and v["arms_missing"] == 0:
+        value -= end_of_0
+    return value

@@ -7,6 +7,7 @@ write one, copy `agents/longest_train.py`.
 from __future__ import annotations
 
 import operator
+from collections.abc import Callable
 from dataclasses import KW_ONLY, InitVar, dataclass, field, fields
 from typing import Any, ClassVar
 
@@ -17,6 +18,7 @@ from agents.reading import READING, offsets
 from dominoenv.errors import DominoError, RulesError, nearest
 from dominoenv.policies import Actions, Masks, Observations, Policy, as_int8, refuse_empty
 from dominoenv.rules import Rules
+from dominoenv.trains import SEARCH
 
 
 def parameter(default: float | bool, low: float = 0.0, high: float = 1e6) -> Any:
@@ -31,14 +33,23 @@ def choice(default: str, *others: str) -> Any:
 
 @dataclass(eq=False)
 class Agent(Policy):
-    """Plays by a kernel. Subclasses declare parameters and write `choose`.
+    """Plays by a kernel. Subclasses declare parameters, and name their kernel and their games.
 
-    Raises RulesError for a parameter of the wrong type, out of its range or no such choice.
+    Parameters stand fast once the agent is made. Raises RulesError for one of the wrong type, out
+    of its range or no such choice.
     """
 
     rules: Rules = field(repr=False)
     seed: InitVar[int] = 0
     _: KW_ONLY
+
+    kernel: ClassVar[Callable[..., int]]
+    """Writes an action for each row; returns -1, or the first row that allows none.
+
+    Arguments: rows (n, L) raw; masks (n, A); draws (n,) in [0, 1), for ties; actions (n,), written;
+    then one record each, shape (1,): rules, offsets of the parts, parameters; and what the kernel
+    may write on: a reading, a search, scores (A,).
+    """
 
     def __post_init__(self, seed: int) -> None:
         super().__init__(self.rules, seed)
@@ -47,8 +58,18 @@ class Agent(Policy):
                 value = checked(spec.name, getattr(self, spec.name), spec.default, spec.metadata)
                 setattr(self, spec.name, value)
         self._offsets = offsets(self.layout)
-        self._reading = np.zeros(1, READING)
+        self._parameters = self._numbers()
+        self._reading, self._search = np.zeros(1, READING), np.zeros(1, SEARCH)
         self._scores = np.zeros(self.num_actions)
+
+    def _numbers(self) -> NDArray[np.void]:
+        """Return the parameters as one record of float64, shape (1,): a choice by its place."""
+        specs = [spec for spec in fields(self) if spec.metadata]
+        record = np.zeros(1, [(spec.name, np.float64) for spec in specs])
+        for spec in specs:
+            value, choices = getattr(self, spec.name), spec.metadata.get("choices")
+            record[0][spec.name] = value if choices is None else choices.index(value)
+        return record
 
     @classmethod
     def parameters(cls) -> dict[str, Any]:
@@ -62,28 +83,12 @@ class Agent(Policy):
         if len(rows) != len(masks):
             raise DominoError(f"{len(rows)} observations and {len(masks)} masks must be as many")
         actions = np.zeros(len(masks), np.int64)
-        refuse_empty(self.choose(rows, masks, self.rng.random(len(masks)), actions))
+        empty = self.kernel(
+            *(rows, masks, self.rng.random(len(masks)), actions, self.rules.record, self._offsets),
+            *(self._parameters, self._reading, self._search, self._scores),
+        )
+        refuse_empty(empty)
         return actions
-
-    def weights(self, dtype: np.dtype[np.void]) -> NDArray[np.void]:
-        """Return the parameters that a record type names, for a kernel: one record, shape (1,)."""
-        record = np.zeros(1, dtype)
-        for name in dtype.names or ():
-            record[0][name] = getattr(self, name)
-        return record
-
-    def choose(
-        self,
-        rows: NDArray[np.uint8],
-        masks: NDArray[np.int8],
-        draws: NDArray[np.float64],
-        actions: NDArray[np.int64],
-    ) -> int:
-        """Write an action for each row; return -1, or the first row that allows none.
-
-        rows: (n, L) raw; masks: (n, A); draws: (n,) in [0, 1), for ties.
-        """
-        raise NotImplementedError
 
 
 def checked(name: str, value: object, default: object, limits: Any) -> Any:

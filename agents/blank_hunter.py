@@ -20,6 +20,62 @@ from dominoenv.policies import register_policy
 FIRST = 1_000_000.0
 
 
+@jit
+def worth_of_blank_end(v: Any, r: Any, p: Any) -> float:
+    """Return what one more open end of 0 is worth; below 0 where another may hold [0|0]."""
+    if v["held"][0, 0]:
+        return p["own"]
+    if v["unseen"][0, 0]:
+        for seat in range(1, r["players"]):
+            if not v["lacks"][seat, 0]:
+                return -p["starve"]
+    return 0.0
+
+
+@jit
+def score(v: Any, r: Any, p: Any, pip: int, other: int, end_of_0: float) -> float:
+    """Return how good it is to join the tile pip-other by `pip`, in penalty points."""
+    if pip >= r["pips"]:
+        return 0.0  # draw, pass
+    if pip == 0 and other == 0:
+        return FIRST
+    value = float(r["cost"][r["ids"][pip, other]]) + p["variety"] * kept_pips(v, r, pip, other)
+    if other == 0:
+        value += end_of_0
+    elif pip == 0 and v["foot"] != 0 and v["arms_missing"] == 0:
+        value -= end_of_0
+    return value
+
+
+@kernel
+def choose(
+    rows: Any,
+    masks: Any,
+    draws: Any,
+    actions: Any,
+    rules: Any,
+    offsets: Any,
+    parameters: Any,
+    reading: Any,
+    search: Any,
+    scores: Any,
+) -> int:
+    """Write the best action of each row; see `Agent.kernel`."""
+    r, v, p = rules[0], reading[0], parameters[0]
+    pips = int(r["pips"])
+    for i in range(len(rows)):
+        read(rows, i, r, offsets[0], v)
+        read_table(rows, i, r, offsets[0], v)
+        end_of_0 = worth_of_blank_end(v, r, p)
+        for action in range(len(scores)):
+            if masks[i, action]:
+                scores[action] = score(v, r, p, action // pips, action % pips, end_of_0)
+        actions[i] = pick(masks, i, scores, draws[i])
+        if actions[i] < 0:
+            return i
+    return -1
+
+
 @register_policy("blank_hunter")
 @dataclass(eq=False, kw_only=True)
 class BlankHunter(Agent):
@@ -32,66 +88,4 @@ class BlankHunter(Agent):
     """What an open end of 0 is worth to the holder of [0|0]."""
     starve: float = parameter(6.0)
     """What it is worth that an end of 0 is covered, or not made, while another may hold [0|0]."""
-
-    def choose(self, rows: Any, masks: Any, draws: Any, actions: Any) -> int:
-        """Write an action for each row; return -1, or the first row that allows none."""
-        return _choose(
-            *(rows, masks, draws, actions, self.rules.record, self._offsets),
-            *(self._reading, self._scores, self.variety, self.own, self.starve),
-        )
-
-
-@kernel
-def _choose(
-    rows: Any,
-    masks: Any,
-    draws: Any,
-    actions: Any,
-    rules: Any,
-    offsets: Any,
-    reading: Any,
-    scores: Any,
-    variety: float,
-    own: float,
-    starve: float,
-) -> int:
-    r, v = rules[0], reading[0]
-    pips = int(r["pips"])
-    for i in range(len(rows)):
-        read(rows, i, r, offsets[0], v)
-        read_table(rows, i, r, offsets[0], v)
-        end_of_0 = worth_of_blank_end(v, r, own, starve)
-        for action in range(len(scores)):
-            if masks[i, action]:
-                scores[action] = score(v, r, action // pips, action % pips, variety, end_of_0)
-        actions[i] = pick(masks, i, scores, draws[i])
-        if actions[i] < 0:
-            return i
-    return -1
-
-
-@jit
-def worth_of_blank_end(v: Any, r: Any, own: float, starve: float) -> float:
-    """Return what one more open end of 0 is worth; below 0 where another may hold [0|0]."""
-    if v["held"][0, 0]:
-        return own
-    if v["unseen"][0, 0]:
-        for seat in range(1, r["players"]):
-            if not v["lacks"][seat, 0]:
-                return -starve
-    return 0.0
-
-
-@jit
-def score(v: Any, r: Any, pip: int, other: int, variety: float, end_of_0: float) -> float:
-    """Return how good it is to join the tile pip-other by `pip`, in penalty points."""
-    if pip >= r["pips"]:
-        return 0.0  # draw, pass
-    if pip == 0 and other == 0:
-        return FIRST
-    value = float(r["cost"][r["ids"][pip, other]]) + variety * kept_pips(v, r, pip, other)
-    if other == 0:
-        value += end_of_0
-    elif pip == 0 and v["foot"] != 0 and v["arms_missing"] == 0:
-        value -= end_of_0
-    return value
+    kernel = staticmethod(choose)

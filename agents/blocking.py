@@ -9,13 +9,13 @@ from dominoenv._jit import jit
 
 
 @jit
-def nobody_plays(v: Any, seats: int, pip: int) -> float:
+def nobody_plays(v: Any, r: Any, seats: int, pip: int) -> float:
     """Return the chance that none of the next `seats` seats holds a tile with a pip.
 
     Hands are taken as independent, which they are not quite.
     """
     left = 1.0
-    for seat in range(1, seats + 1):
+    for seat in range(1, min(seats + 1, int(r["players"]))):
         left *= 1.0 - chance(v, seat, pip)
     return left
 

@@ -20,6 +20,62 @@ from dominoenv.policies import register_policy
 CHAIN, HOLD = 1_000.0, -1_000.0  # beyond any weight in pips
 
 
+@jit
+def chain_ready(masks: Any, i: int, r: Any, v: Any, p: Any) -> bool:
+    """Return whether enough doubles fit now, one of them with a cover in the hand."""
+    doubles, covers = 0, 0
+    for pip in range(r["pips"]):
+        for target in range(r["players"] + 1):
+            if masks[i, target * r["tiles"] + r["ids"][pip, pip]]:
+                doubles += 1
+                covers += v["hand_pips"][pip] > 1
+                break
+    return doubles >= p["chain"] and covers > 0
+
+
+@jit
+def score(v: Any, r: Any, p: Any, target: int, tile: int, go: bool) -> float:
+    """Return how good it is to play a tile on a train."""
+    if target > r["players"]:
+        return 0.0  # draw, pass, stop
+    low, high = int(r["low"][tile]), int(r["high"][tile])
+    if low == high:
+        if not go:
+            return HOLD - low
+        return CHAIN + low - (100.0 if v["hand_pips"][low] > 1 else 0.0)  # the coverable one last
+    outer = low + high - int(v["ends"][target])
+    return low + high + (p["prepare"] if v["held"][outer, outer] else 0.0)
+
+
+@kernel
+def choose(
+    rows: Any,
+    masks: Any,
+    draws: Any,
+    actions: Any,
+    rules: Any,
+    offsets: Any,
+    parameters: Any,
+    reading: Any,
+    search: Any,
+    scores: Any,
+) -> int:
+    """Write the best action of each row; see `Agent.kernel`."""
+    r, v, p = rules[0], reading[0], parameters[0]
+    tiles = int(r["tiles"])
+    for i in range(len(rows)):
+        read(rows, i, r, offsets[0], v)
+        read_trains(rows, i, r, offsets[0], v)
+        go = v["owes_play"] or v["least_other"] <= p["endgame"] or chain_ready(masks, i, r, v, p)
+        for action in range(len(scores)):
+            if masks[i, action]:
+                scores[action] = score(v, r, p, action // tiles, action % tiles, go)
+        actions[i] = pick(masks, i, scores, draws[i])
+        if actions[i] < 0:
+            return i
+    return -1
+
+
 @register_policy("double_chaining")
 @dataclass(eq=False, kw_only=True)
 class DoubleChaining(Agent):
@@ -32,67 +88,4 @@ class DoubleChaining(Agent):
     """Pips that an end is worth that a double in the hand fits."""
     endgame: int = parameter(3, low=0, high=100)
     """Doubles are no longer kept when somebody has so few tiles left."""
-
-    def choose(self, rows: Any, masks: Any, draws: Any, actions: Any) -> int:
-        """Write an action for each row; return -1, or the first row that allows none."""
-        return _choose(
-            *(rows, masks, draws, actions, self.rules.record, self._offsets),
-            *(self._reading, self._scores),
-            *(self.chain, self.prepare, self.endgame),
-        )
-
-
-@kernel
-def _choose(
-    rows: Any,
-    masks: Any,
-    draws: Any,
-    actions: Any,
-    rules: Any,
-    offsets: Any,
-    reading: Any,
-    scores: Any,
-    chain: int,
-    prepare: float,
-    endgame: int,
-) -> int:
-    r, v = rules[0], reading[0]
-    tiles = int(r["tiles"])
-    for i in range(len(rows)):
-        read(rows, i, r, offsets[0], v)
-        read_trains(rows, i, r, offsets[0], v)
-        go = v["owes_play"] or v["least_other"] <= endgame or chain_ready(masks, i, r, v, chain)
-        for action in range(len(scores)):
-            if masks[i, action]:
-                scores[action] = score(v, r, action // tiles, action % tiles, go, prepare)
-        actions[i] = pick(masks, i, scores, draws[i])
-        if actions[i] < 0:
-            return i
-    return -1
-
-
-@jit
-def chain_ready(masks: Any, i: int, r: Any, v: Any, chain: int) -> bool:
-    """Return whether enough doubles fit now, one of them with a cover in the hand."""
-    doubles, covers = 0, 0
-    for pip in range(r["pips"]):
-        for target in range(r["players"] + 1):
-            if masks[i, target * r["tiles"] + r["ids"][pip, pip]]:
-                doubles += 1
-                covers += v["hand_pips"][pip] > 1
-                break
-    return doubles >= chain and covers > 0
-
-
-@jit
-def score(v: Any, r: Any, target: int, tile: int, go: bool, prepare: float) -> float:
-    """Return how good it is to play a tile on a train."""
-    if target > r["players"]:
-        return 0.0  # draw, pass, stop
-    low, high = int(r["low"][tile]), int(r["high"][tile])
-    if low == high:
-        if not go:
-            return HOLD - low
-        return CHAIN + low - (100.0 if v["hand_pips"][low] > 1 else 0.0)  # the coverable one last
-    outer = low + high - int(v["ends"][target])
-    return low + high + (prepare if v["held"][outer, outer] else 0.0)
+    kernel = staticmethod(choose)

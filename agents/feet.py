@@ -14,7 +14,7 @@ def kept_pips(v: Any, r: Any, pip: int, other: int) -> int:
     """Return how many different pips the hand still has when it has played a tile."""
     number = 0
     for p in range(r["pips"]):
-        left = int(v["hand_pips"][p]) - int(p == pip or p == other)
+        left = int(v["hand_pips"][p]) - int(p in (pip, other))
         number += left > 0
     return number
 

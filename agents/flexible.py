@@ -17,6 +17,42 @@ from dominoenv._jit import jit, kernel
 from dominoenv.policies import register_policy
 
 
+@jit
+def score(v: Any, r: Any, p: Any, pip: int, other: int) -> float:
+    """Return how good it is to join the tile pip-other by `pip`, in penalty points."""
+    if pip >= r["pips"]:
+        return 0.0  # draw, pass
+    return float(r["cost"][r["ids"][pip, other]]) + p["variety"] * kept_pips(v, r, pip, other)
+
+
+@kernel
+def choose(
+    rows: Any,
+    masks: Any,
+    draws: Any,
+    actions: Any,
+    rules: Any,
+    offsets: Any,
+    parameters: Any,
+    reading: Any,
+    search: Any,
+    scores: Any,
+) -> int:
+    """Write the best action of each row; see `Agent.kernel`."""
+    r, v, p = rules[0], reading[0], parameters[0]
+    pips = int(r["pips"])
+    for i in range(len(rows)):
+        read(rows, i, r, offsets[0], v)
+        read_table(rows, i, r, offsets[0], v)
+        for action in range(len(scores)):
+            if masks[i, action]:
+                scores[action] = score(v, r, p, action // pips, action % pips)
+        actions[i] = pick(masks, i, scores, draws[i])
+        if actions[i] < 0:
+            return i
+    return -1
+
+
 @register_policy("flexible")
 @dataclass(eq=False, kw_only=True)
 class Flexible(Agent):
@@ -25,44 +61,4 @@ class Flexible(Agent):
     games = ("chicken_foot",)
     variety: float = parameter(2.0)
     """What a pip that the hand keeps is worth, in penalty points."""
-
-    def choose(self, rows: Any, masks: Any, draws: Any, actions: Any) -> int:
-        """Write an action for each row; return -1, or the first row that allows none."""
-        return _choose(
-            *(rows, masks, draws, actions, self.rules.record, self._offsets),
-            *(self._reading, self._scores, self.variety),
-        )
-
-
-@kernel
-def _choose(
-    rows: Any,
-    masks: Any,
-    draws: Any,
-    actions: Any,
-    rules: Any,
-    offsets: Any,
-    reading: Any,
-    scores: Any,
-    variety: float,
-) -> int:
-    r, v = rules[0], reading[0]
-    pips = int(r["pips"])
-    for i in range(len(rows)):
-        read(rows, i, r, offsets[0], v)
-        read_table(rows, i, r, offsets[0], v)
-        for action in range(len(scores)):
-            if masks[i, action]:
-                scores[action] = score(v, r, action // pips, action % pips, variety)
-        actions[i] = pick(masks, i, scores, draws[i])
-        if actions[i] < 0:
-            return i
-    return -1
-
-
-@jit
-def score(v: Any, r: Any, pip: int, other: int, variety: float) -> float:
-    """Return how good it is to join the tile pip-other by `pip`, in penalty points."""
-    if pip >= r["pips"]:
-        return 0.0  # draw, pass
-    return float(r["cost"][r["ids"][pip, other]]) + variety * kept_pips(v, r, pip, other)
+    kernel = staticmethod(choose)

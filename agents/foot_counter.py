@@ -19,6 +19,50 @@ from dominoenv.policies import register_policy
 from dominoenv.rules import BINDS
 
 
+@jit
+def score(v: Any, r: Any, p: Any, pip: int, other: int) -> float:
+    """Return how good it is to join the tile pip-other by `pip`, in penalty points."""
+    if pip >= r["pips"]:
+        return 0.0  # draw, pass
+    cost = float(r["cost"][r["ids"][pip, other]])
+    value = cost + p["variety"] * kept_pips(v, r, pip, other)
+    if makes_foot(v, pip, other):
+        if toes_left(v, pip) < r["toes"] and r["dead_foot"] == BINDS:
+            value += p["freeze"] * (others_cost(v, r) - (v["hand_cost"] - cost))
+        else:
+            value += p["block"] * (1.0 - chance(v, 1, pip))
+            value += p["toe"] * (v["hand_pips"][pip] - 1)
+    return value
+
+
+@kernel
+def choose(
+    rows: Any,
+    masks: Any,
+    draws: Any,
+    actions: Any,
+    rules: Any,
+    offsets: Any,
+    parameters: Any,
+    reading: Any,
+    search: Any,
+    scores: Any,
+) -> int:
+    """Write the best action of each row; see `Agent.kernel`."""
+    r, v, p = rules[0], reading[0], parameters[0]
+    pips = int(r["pips"])
+    for i in range(len(rows)):
+        read(rows, i, r, offsets[0], v)
+        read_table(rows, i, r, offsets[0], v)
+        for action in range(len(scores)):
+            if masks[i, action]:
+                scores[action] = score(v, r, p, action // pips, action % pips)
+        actions[i] = pick(masks, i, scores, draws[i])
+        if actions[i] < 0:
+            return i
+    return -1
+
+
 @register_policy("foot_counter")
 @dataclass(eq=False, kw_only=True)
 class FootCounter(Agent):
@@ -33,64 +77,4 @@ class FootCounter(Agent):
     """What a foot is worth on which the next seat surely has no toe."""
     toe: float = parameter(2.0)
     """What each toe in the own hand is worth to a foot that is opened."""
-
-    def choose(self, rows: Any, masks: Any, draws: Any, actions: Any) -> int:
-        """Write an action for each row; return -1, or the first row that allows none."""
-        return _choose(
-            *(rows, masks, draws, actions, self.rules.record, self._offsets),
-            *(self._reading, self._scores, self.variety, self.freeze, self.block, self.toe),
-        )
-
-
-@kernel
-def _choose(
-    rows: Any,
-    masks: Any,
-    draws: Any,
-    actions: Any,
-    rules: Any,
-    offsets: Any,
-    reading: Any,
-    scores: Any,
-    variety: float,
-    freeze: float,
-    block: float,
-    toe: float,
-) -> int:
-    r, v = rules[0], reading[0]
-    pips = int(r["pips"])
-    for i in range(len(rows)):
-        read(rows, i, r, offsets[0], v)
-        read_table(rows, i, r, offsets[0], v)
-        for action in range(len(scores)):
-            if masks[i, action]:
-                pip, other = action // pips, action % pips
-                scores[action] = score(v, r, pip, other, variety, freeze, block, toe)
-        actions[i] = pick(masks, i, scores, draws[i])
-        if actions[i] < 0:
-            return i
-    return -1
-
-
-@jit
-def score(
-    v: Any,
-    r: Any,
-    pip: int,
-    other: int,
-    variety: float,
-    freeze: float,
-    block: float,
-    toe: float,
-) -> float:
-    """Return how good it is to join the tile pip-other by `pip`, in penalty points."""
-    if pip >= r["pips"]:
-        return 0.0  # draw, pass
-    cost = float(r["cost"][r["ids"][pip, other]])
-    value = cost + variety * kept_pips(v, r, pip, other)
-    if makes_foot(v, pip, other):
-        if toes_left(v, pip) < r["toes"] and r["dead_foot"] == BINDS:
-            value += freeze * (others_cost(v, r) - (v["hand_cost"] - cost))
-        else:
-            value += block * (1.0 - chance(v, 1, pip)) + toe * (v["hand_pips"][pip] - 1)
-    return value
+    kernel = staticmethod(choose)

@@ -12,23 +12,97 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
-import numpy as np
-
 from agents.agent import Agent, parameter
 from agents.blocking import nobody_plays
 from agents.planning import gather
 from agents.reading import chance, pick, read, read_trains
 from dominoenv._jit import jit, kernel
 from dominoenv.policies import register_policy
-from dominoenv.trains import MOST, SEARCH, add_tile, remove_tile, search_train
+from dominoenv.trains import MOST, add_tile, remove_tile, search_train
 
-PARAMETERS = np.dtype(
-    [
-        (name, np.float64)
-        for name in ("on_plan", "off_plan", "pips", "rush", "dry", "follow", "close", "double")
-    ]
-    + [(name, np.float64) for name in ("stuck", "open_double", "scarce")]
-)
+
+@jit
+def judge(v: Any, r: Any, t: Any, p: Any, target: int, tile: int) -> float:
+    """Return what the hand is worth after a tile has gone onto a train."""
+    if target > r["players"]:
+        return -1e9  # draw, pass, stop: only where nothing else is legal
+    low, high = int(r["low"][tile]), int(r["high"][tile])
+    before = int(v["ends"][target])
+    outer = low + high - before
+    remove_tile(t, low, high)
+    v["ends"][target] = outer
+    search_train(t, int(v["ends"][0]), MOST, 1, int(p["budget"]))
+    planned, cost = int(t["best_value"]) // MOST, int(v["hand_cost"]) - int(r["cost"][tile])
+    left = int(v["hand_size"]) - 1
+    follow = followers(v, r, low, high)
+    value = -p["on_plan"] * planned - p["off_plan"] * (left - planned)
+    value -= cost * (p["pips"] + p["rush"] / max(int(v["least_other"]), 1))
+    value += p["follow"] * min(follow, 3)
+    if planned == 0:
+        value -= p["dry"]
+    if target == 0 and v["marked"][0]:
+        value += p["close"]
+    if low == high:
+        value += p["double"] if follow > 0 else -p["stuck"]
+    elif v["owes_play"]:
+        value += p["open_double"] * open_doubles(v, r, target)
+        if v["pending"][0] and target != 0:
+            value -= p["own_double"] * (1.0 - nobody_plays(v, r, 1, int(v["ends"][0])))
+    if target > 0 and low != high:
+        value += p["scarce"] * (1.0 - chance(v, 1, outer))
+    v["ends"][target] = before
+    add_tile(t, low, high)
+    return value
+
+
+@jit
+def followers(v: Any, r: Any, low: int, high: int) -> int:
+    """Return the pairs of a tile left in the hand and an open train that it fits."""
+    number = 0
+    for train in range(r["players"] + 1):
+        if train == 0 or train == r["players"] or v["marked"][train]:
+            end = int(v["ends"][train])
+            number += int(v["hand_pips"][end]) - int(low == end or high == end)
+    return number
+
+
+@jit
+def open_doubles(v: Any, r: Any, target: int) -> float:
+    """Return the chances summed that the next seat cannot cover doubles left open elsewhere."""
+    total = 0.0
+    for train in range(1, r["players"] + 1):
+        if v["pending"][train] and train != target:
+            total += nobody_plays(v, r, 1, int(v["ends"][train]))
+    return total
+
+
+@kernel
+def choose(
+    rows: Any,
+    masks: Any,
+    draws: Any,
+    actions: Any,
+    rules: Any,
+    offsets: Any,
+    parameters: Any,
+    reading: Any,
+    search: Any,
+    scores: Any,
+) -> int:
+    """Write the best action of each row; see `Agent.kernel`."""
+    r, v, p, t = rules[0], reading[0], parameters[0], search[0]
+    tiles = int(r["tiles"])
+    for i in range(len(rows)):
+        read(rows, i, r, offsets[0], v)
+        read_trains(rows, i, r, offsets[0], v)
+        gather(v, r, t)
+        for action in range(len(scores)):
+            if masks[i, action]:
+                scores[action] = judge(v, r, t, p, action // tiles, action % tiles)
+        actions[i] = pick(masks, i, scores, draws[i])
+        if actions[i] < 0:
+            return i
+    return -1
 
 
 @register_policy("opportunist")
@@ -57,101 +131,10 @@ class Opportunist(Agent):
     """What a double costs after which the hand has nothing to play."""
     open_double: float = parameter(6.0)
     """What a double is worth that is left open and that the next seat surely cannot cover."""
+    own_double: float = parameter(6.0)
+    """What it costs to leave a double open on the own train that the next seat surely covers."""
     scarce: float = parameter(2.0)
     """What an end of a shared train is worth that the next seat surely cannot use."""
     budget: int = parameter(500, low=1)
     """Steps of each search; there is one for each legal move."""
-
-    def __post_init__(self, seed: int) -> None:
-        super().__post_init__(seed)
-        self._search = np.zeros(1, SEARCH)
-
-    def choose(self, rows: Any, masks: Any, draws: Any, actions: Any) -> int:
-        """Write an action for each row; return -1, or the first row that allows none."""
-        return _choose(
-            *(rows, masks, draws, actions, self.rules.record, self._offsets),
-            *(self._reading, self._scores, self._search),
-            *(self.weights(PARAMETERS), self.budget),
-        )
-
-
-@kernel
-def _choose(
-    rows: Any,
-    masks: Any,
-    draws: Any,
-    actions: Any,
-    rules: Any,
-    offsets: Any,
-    reading: Any,
-    scores: Any,
-    search: Any,
-    weights: Any,
-    budget: int,
-) -> int:
-    r, v, t, p = rules[0], reading[0], search[0], weights[0]
-    tiles = int(r["tiles"])
-    for i in range(len(rows)):
-        read(rows, i, r, offsets[0], v)
-        read_trains(rows, i, r, offsets[0], v)
-        gather(v, r, t)
-        for action in range(len(scores)):
-            if masks[i, action]:
-                scores[action] = judge(v, r, t, p, action // tiles, action % tiles, budget)
-        actions[i] = pick(masks, i, scores, draws[i])
-        if actions[i] < 0:
-            return i
-    return -1
-
-
-@jit
-def judge(v: Any, r: Any, t: Any, p: Any, target: int, tile: int, budget: int) -> float:
-    """Return what the hand is worth after a tile has gone onto a train."""
-    if target > r["players"]:
-        return -1e9  # draw, pass, stop: only where nothing else is legal
-    low, high = int(r["low"][tile]), int(r["high"][tile])
-    before = int(v["ends"][target])
-    outer = low + high - before
-    remove_tile(t, low, high)
-    v["ends"][target] = outer
-    search_train(t, int(v["ends"][0]), MOST, 1, budget)
-    planned, cost = int(t["best_value"]) // MOST, int(v["hand_cost"]) - int(r["cost"][tile])
-    left = int(v["hand_size"]) - 1
-    follow = followers(v, r, low, high)
-    value = -p["on_plan"] * planned - p["off_plan"] * (left - planned)
-    value -= cost * (p["pips"] + p["rush"] / max(int(v["least_other"]), 1))
-    value += p["follow"] * min(follow, 3)
-    if planned == 0:
-        value -= p["dry"]
-    if target == 0 and v["marked"][0]:
-        value += p["close"]
-    if low == high:
-        value += p["double"] if follow > 0 else -p["stuck"]
-    elif v["owes_play"]:
-        value += p["open_double"] * open_doubles(v, r, target)
-    if target > 0 and low != high:
-        value += p["scarce"] * (1.0 - chance(v, 1, outer))
-    v["ends"][target] = before
-    add_tile(t, low, high)
-    return value
-
-
-@jit
-def followers(v: Any, r: Any, low: int, high: int) -> int:
-    """Return the pairs of a tile left in the hand and an open train that it fits."""
-    number = 0
-    for train in range(r["players"] + 1):
-        if train == 0 or train == r["players"] or v["marked"][train]:
-            end = int(v["ends"][train])
-            number += int(v["hand_pips"][end]) - int(low == end or high == end)
-    return number
-
-
-@jit
-def open_doubles(v: Any, r: Any, target: int) -> float:
-    """Return the chances summed that the next seat cannot cover the doubles left open."""
-    total = 0.0
-    for train in range(r["players"] + 1):
-        if v["pending"][train] and train != target:
-            total += nobody_plays(v, 1, int(v["ends"][train]))
-    return total
+    kernel = staticmethod(choose)

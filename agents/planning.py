@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from dominoenv._jit import jit
-from dominoenv.trains import add_tile, clear_search, has_double, search_train
+from dominoenv.trains import add_tile, clear_search, has_double
 
 NO_PLACE = -1  # place of a tile in a plan that it is not part of
 

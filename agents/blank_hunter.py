@@ -24,11 +24,11 @@ FIRST = 1_000_000.0
 def worth_of_blank_end(v: Any, r: Any, p: Any) -> float:
     """Return what one more open end of 0 is worth; below 0 where another may hold [0|0]."""
     if v["held"][0, 0]:
-        return p["own"]
+        return float(p["own"])
     if v["unseen"][0, 0]:
         for seat in range(1, r["players"]):
             if not v["lacks"][seat, 0]:
-                return -p["starve"]
+                return -float(p["starve"])
     return 0.0
 
 
@@ -39,7 +39,9 @@ def score(v: Any, r: Any, p: Any, pip: int, other: int, end_of_0: float) -> floa
         return 0.0  # draw, pass
     if pip == 0 and other == 0:
         return FIRST
-    value = float(r["cost"][r["ids"][pip, other]]) + p["variety"] * kept_pips(v, r, pip, other)
+    value = float(r["cost"][r["ids"][pip, other]]) + float(p["variety"]) * kept_pips(
+        v, r, pip, other
+    )
     if other == 0:
         value += end_of_0
     elif pip == 0 and v["foot"] != 0 and v["arms_missing"] == 0:

@@ -22,7 +22,8 @@ def score(v: Any, r: Any, p: Any, pip: int, other: int) -> float:
     """Return how good it is to join the tile pip-other by `pip`, in penalty points."""
     if pip >= r["pips"]:
         return 0.0  # draw, pass
-    return float(r["cost"][r["ids"][pip, other]]) + p["variety"] * kept_pips(v, r, pip, other)
+    cost = float(r["cost"][r["ids"][pip, other]])
+    return cost + float(p["variety"]) * kept_pips(v, r, pip, other)
 
 
 @kernel

@@ -25,13 +25,13 @@ def score(v: Any, r: Any, p: Any, pip: int, other: int) -> float:
     if pip >= r["pips"]:
         return 0.0  # draw, pass
     cost = float(r["cost"][r["ids"][pip, other]])
-    value = cost + p["variety"] * kept_pips(v, r, pip, other)
+    value = cost + float(p["variety"]) * kept_pips(v, r, pip, other)
     if makes_foot(v, pip, other):
         if toes_left(v, pip) < r["toes"] and r["dead_foot"] == BINDS:
-            value += p["freeze"] * (others_cost(v, r) - (v["hand_cost"] - cost))
+            value += float(p["freeze"]) * (others_cost(v, r) - (v["hand_cost"] - cost))
         else:
-            value += p["block"] * (1.0 - chance(v, 1, pip))
-            value += p["toe"] * (v["hand_pips"][pip] - 1)
+            value += float(p["block"]) * (1.0 - chance(v, 1, pip))
+            value += float(p["toe"]) * (v["hand_pips"][pip] - 1)
     return value
 
 

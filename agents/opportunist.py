@@ -35,7 +35,8 @@ def judge(v: Any, r: Any, t: Any, p: Any, target: int, tile: int) -> float:
     planned, cost = int(t["best_value"]) // MOST, int(v["hand_cost"]) - int(r["cost"][tile])
     left = int(v["hand_size"]) - 1
     follow = followers(v, r, low, high)
-    value = -p["on_plan"] * planned - p["off_plan"] * (left - planned)
+    value = 0.0
+    value -= p["on_plan"] * planned + p["off_plan"] * (left - planned)
     value -= cost * (p["pips"] + p["rush"] / max(int(v["least_other"]), 1))
     value += p["follow"] * min(follow, 3)
     if planned == 0:

@@ -157,9 +157,8 @@ def chance(v: Any, seat: int, pip: int) -> float:
     """
     if v["lacks"][seat, pip]:
         return 0.0
-    return 1.0 - none_of(
-        int(v["unseen_pips"][pip]), int(v["num_unseen"]), int(v["hand_sizes"][seat])
-    )
+    wanted, tiles, taken = v["unseen_pips"][pip], v["num_unseen"], v["hand_sizes"][seat]
+    return 1.0 - none_of(int(wanted), int(tiles), int(taken))
 
 
 @jit

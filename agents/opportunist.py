@@ -53,7 +53,7 @@ def judge(v: Any, r: Any, t: Any, p: Any, target: int, tile: int) -> float:
         value += p["scarce"] * (1.0 - chance(v, 1, outer))
     v["ends"][target] = before
     add_tile(t, low, high)
-    return value
+    return float(value)
 
 
 @jit

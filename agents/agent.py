@@ -21,14 +21,14 @@ from dominoenv.rules import Rules
 from dominoenv.trains import SEARCH
 
 
-def parameter(default: float | bool, low: float = 0.0, high: float = 1e6) -> Any:
-    """Declare a number, or a switch where the default is one; `low` and `high` are allowed."""
-    return field(default=default, metadata={"low": low, "high": high})
+def parameter(default: float | bool, meaning: str, low: float = 0.0, high: float = 1e6) -> Any:
+    """Declare a number in low ... high, or a switch where the default is one, and what it does."""
+    return field(default=default, metadata={"meaning": meaning, "low": low, "high": high})
 
 
-def choice(default: str, *others: str) -> Any:
-    """Declare a choice by name."""
-    return field(default=default, metadata={"choices": (default, *others)})
+def choice(choices: tuple[str, ...], meaning: str) -> Any:
+    """Declare a choice by name, the default first, and what it does."""
+    return field(default=choices[0], metadata={"meaning": meaning, "choices": choices})
 
 
 @dataclass(eq=False)
@@ -76,6 +76,19 @@ class Agent(Policy):
         """Return the parameters by name, with their defaults."""
         return {spec.name: spec.default for spec in fields(cls) if spec.metadata}
 
+    @classmethod
+    def table(cls) -> str:
+        """Return the parameters as a Markdown table."""
+        lines = ["| parameter | default | allowed | meaning |", "| --- | --- | --- | --- |"]
+        for spec in fields(cls):
+            if spec.metadata:
+                allowed, meaning = (
+                    allowed_text(spec.default, spec.metadata),
+                    spec.metadata["meaning"],
+                )
+                lines.append(f"| `{spec.name}` | {spec.default} | {allowed} | {meaning} |")
+        return "\n".join(lines)
+
     def act(self, observations: Observations, masks: Masks) -> Actions:
         """Return one legal action for each of n decisions."""
         masks = as_int8(masks, self.num_actions)
@@ -89,6 +102,15 @@ class Agent(Policy):
         )
         refuse_empty(empty)
         return actions
+
+
+def allowed_text(default: object, limits: Any) -> str:
+    """Return the allowed values of a parameter in words."""
+    if isinstance(default, str):
+        return ", ".join(limits["choices"])
+    if isinstance(default, bool):
+        return "True, False"
+    return f"{limits['low']:g} … {limits['high']:,.0f}"
 
 
 def checked(name: str, value: object, default: object, limits: Any) -> Any:

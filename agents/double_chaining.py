@@ -82,10 +82,11 @@ class DoubleChaining(Agent):
     """Saves doubles, and plays them when they chain."""
 
     games = ("mexican_train",)
-    chain: int = parameter(2, low=1, high=100)
-    """Doubles that must fit at the same time before the first is played."""
-    prepare: float = parameter(6.0)
-    """Pips that an end is worth that a double in the hand fits."""
-    endgame: int = parameter(3, low=0, high=100)
-    """Doubles are no longer kept when somebody has so few tiles left."""
+    chain: int = parameter(
+        2, "doubles that must fit at the same time before the first is played", low=1, high=100
+    )
+    prepare: float = parameter(6.0, "pips that an end is worth that a double in the hand fits")
+    endgame: int = parameter(
+        3, "Doubles are no longer kept when somebody has so few tiles left", low=0, high=100
+    )
     kernel = staticmethod(choose)

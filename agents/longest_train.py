@@ -78,10 +78,7 @@ class LongestTrain(Agent):
     """Lays the longest train through the hand at home, and everything else elsewhere first."""
 
     games = ("mexican_train",)
-    objective: str = choice("tiles", "pips")
-    """What the plan makes most of."""
-    off_plan_first: bool = parameter(True)
-    """Whether tiles off the plan go before those of the plan."""
-    budget: int = parameter(2_000, low=1)
-    """Steps of the search of a decision."""
+    objective: str = choice(("tiles", "pips"), "what the plan makes most of")
+    off_plan_first: bool = parameter(True, "whether tiles off the plan go before those of the plan")
+    budget: int = parameter(2_000, "steps of the search of a decision", low=1)
     kernel = staticmethod(choose)

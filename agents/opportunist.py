@@ -112,30 +112,31 @@ class Opportunist(Agent):
     """Plays the move after which the hand is worth most, in pips."""
 
     games = ("mexican_train",)
-    on_plan: float = parameter(4.0)
-    """What a tile costs that is left on the plan."""
-    off_plan: float = parameter(8.0)
-    """What a tile costs that is left off the plan."""
-    pips: float = parameter(0.5)
-    """What a pip in the hand costs."""
-    rush: float = parameter(1.0)
-    """What a pip costs more when another seat is one tile from going out; less with more tiles."""
-    dry: float = parameter(6.0)
-    """What it costs to have nothing to play on the own train."""
-    follow: float = parameter(1.0)
-    """What a tile is worth that fits some open train in the next turn, up to three of them."""
-    close: float = parameter(8.0)
-    """What it is worth to close the own marked train."""
-    double: float = parameter(4.0)
-    """What the further play of a double is worth, if the hand can make it."""
-    stuck: float = parameter(8.0)
-    """What a double costs after which the hand has nothing to play."""
-    open_double: float = parameter(6.0)
-    """What a double is worth that is left open and that the next seat surely cannot cover."""
-    own_double: float = parameter(6.0)
-    """What it costs to leave a double open on the own train that the next seat surely covers."""
-    scarce: float = parameter(2.0)
-    """What an end of a shared train is worth that the next seat surely cannot use."""
-    budget: int = parameter(500, low=1)
-    """Steps of each search; there is one for each legal move."""
+    on_plan: float = parameter(4.0, "what a tile costs that is left on the plan")
+    off_plan: float = parameter(8.0, "what a tile costs that is left off the plan")
+    pips: float = parameter(0.5, "what a pip in the hand costs")
+    rush: float = parameter(
+        1.0,
+        "what a pip costs more when another seat is one tile from going out; less with more tiles",
+    )
+    dry: float = parameter(6.0, "what it costs to have nothing to play on the own train")
+    follow: float = parameter(
+        1.0, "what a tile is worth that fits some open train in the next turn, up to three of them"
+    )
+    close: float = parameter(8.0, "what it is worth to close the own marked train")
+    double: float = parameter(
+        4.0, "what the further play of a double is worth, if the hand can make it"
+    )
+    stuck: float = parameter(8.0, "what a double costs after which the hand has nothing to play")
+    open_double: float = parameter(
+        6.0, "what a double is worth that is left open and that the next seat surely cannot cover"
+    )
+    own_double: float = parameter(
+        6.0,
+        "what it costs to leave a double open on the own train that the next seat surely covers",
+    )
+    scarce: float = parameter(
+        2.0, "what an end of a shared train is worth that the next seat surely cannot use"
+    )
+    budget: int = parameter(500, "steps of each search; there is one for each legal move", low=1)
     kernel = staticmethod(choose)

@@ -84,10 +84,10 @@ class BlankHunter(Agent):
     """Sheds its own [0|0] first, and starves whoever seems to hold it."""
 
     games = ("chicken_foot",)
-    variety: float = parameter(1.0, "what a pip that the hand keeps is worth, in penalty points")
-    own: float = parameter(20.0, "what an open end of 0 is worth to the holder of [0|0]")
+    variety: float = parameter(10.0, "what a pip that the hand keeps is worth, in penalty points")
+    own: float = parameter(40.0, "what an open end of 0 is worth to the holder of [0|0]")
     starve: float = parameter(
-        6.0,
+        4.0,
         "what it is worth that an end of 0 is covered, or not made, while another may hold [0|0]",
     )
     kernel = staticmethod(choose)

@@ -83,12 +83,12 @@ class Blocker(Agent):
     """Plays heavy tiles where they leave the next seats little to play."""
 
     games = ("mexican_train",)
-    double: float = parameter(12.0, "pips that a double is worth which surely stays uncovered")
+    double: float = parameter(40.0, "pips that a double is worth which surely stays uncovered")
     keep_cover: float = parameter(
         6.0, "pips that the last tile is worth in the hand which can cover an open double"
     )
     scarce: float = parameter(
-        8.0, "pips that an end of a shared train is worth which the next seat surely cannot use"
+        1.0, "pips that an end of a shared train is worth which the next seat surely cannot use"
     )
-    seats: int = parameter(2, "how many of the next seats are looked at", low=1, high=9)
+    seats: int = parameter(1, "how many of the next seats are looked at", low=1, high=9)
     kernel = staticmethod(choose)

@@ -85,8 +85,8 @@ class DoubleChaining(Agent):
     chain: int = parameter(
         2, "doubles that must fit at the same time before the first is played", low=1, high=100
     )
-    prepare: float = parameter(6.0, "pips that an end is worth that a double in the hand fits")
+    prepare: float = parameter(3.0, "pips that an end is worth that a double in the hand fits")
     endgame: int = parameter(
-        3, "Doubles are no longer kept when somebody has so few tiles left", low=0, high=100
+        6, "doubles are no longer kept when somebody has so few tiles left", low=0, high=100
     )
     kernel = staticmethod(choose)

@@ -60,5 +60,5 @@ class Flexible(Agent):
     """Plays the tile of most weight, and of most pips left in the hand."""
 
     games = ("chicken_foot",)
-    variety: float = parameter(2.0, "what a pip that the hand keeps is worth, in penalty points")
+    variety: float = parameter(8.0, "what a pip that the hand keeps is worth, in penalty points")
     kernel = staticmethod(choose)

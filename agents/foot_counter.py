@@ -69,11 +69,11 @@ class FootCounter(Agent):
     """Plays or withholds doubles by the tiles left for their toes."""
 
     games = ("chicken_foot",)
-    variety: float = parameter(1.0, "what a pip that the hand keeps is worth, in penalty points")
+    variety: float = parameter(10.0, "what a pip that the hand keeps is worth, in penalty points")
     freeze: float = parameter(
         2.0,
         "what a point is worth that the others' hands cost more when a dead foot ends the round",
     )
-    block: float = parameter(6.0, "what a foot is worth on which the next seat surely has no toe")
-    toe: float = parameter(2.0, "what each toe in the own hand is worth to a foot that is opened")
+    block: float = parameter(20.0, "what a foot is worth on which the next seat surely has no toe")
+    toe: float = parameter(6.0, "what each toe in the own hand is worth to a foot that is opened")
     kernel = staticmethod(choose)

@@ -41,7 +41,7 @@ def trains(hand: list[str], **changes: Any) -> dict[str, Any]:
         "rules": {"preset": "engine", "players": 2},
         "engine": 9,
         "to_move": 0,
-        "hands": [hand, ["1-0", "2-0", "3-0", "1-1", "2-2"]],
+        "hands": [hand, ["1-0", "2-0", "3-0", "1-1", "2-2", "3-3", "9-1"]],
         "boneyard": ["0-0"],
         "trains": [["9-5"], []],
         "mexican_train": ["9-8"],
@@ -123,13 +123,13 @@ def test_double_chaining_chains_and_covers() -> None:
 
 
 def test_double_chaining_makes_ends_for_its_doubles() -> None:
-    hand = ["3-3", "5-3", "5-4", "6-1"]
-    assert decide(trains(hand), "double_chaining") == "5-3@0"
-    assert decide(trains(hand), "double_chaining", prepare=0.5) == "5-4@0"
+    hand = ["4-4", "5-4", "6-5"]
+    assert decide(trains(hand), "double_chaining") == "5-4@0"
+    assert decide(trains(hand), "double_chaining", prepare=1.0) == "6-5@0"
 
 
 def test_double_chaining_hurries_at_the_end() -> None:
-    late = trains(["5-5", "5-2", "7-6"], hands=[["5-5", "5-2", "7-6"], ["1-0", "2-0", "3-0"]])
+    late = trains([], hands=[["5-5", "5-2", "7-6"], ["1-0", "2-0", "3-0"]])
     assert decide(late, "double_chaining") == "5-5@0"
     assert decide(late, "double_chaining", endgame=2) == "5-2@0"
 
@@ -139,8 +139,9 @@ def test_double_chaining_hurries_at_the_end() -> None:
 
 def test_blocker_opens_the_double_that_nobody_covers() -> None:
     hand = ["5-5", "5-2", "8-6", "7-6"]
+    assert decide(trains(hand), "blocker", double=8.0) == "8-6@M"
     assert decide(trains(hand, lacks=[[], [5]]), "blocker") == "5-5@0"
-    assert decide(trains(hand, lacks=[[], [6]]), "blocker") == "8-6@M"
+    assert decide(trains(hand, lacks=[[], [5]]), "blocker", double=8.0) == "5-5@0"
 
 
 def test_blocker_leaves_the_double_open_and_keeps_the_cover() -> None:
@@ -160,7 +161,7 @@ def test_blocker_leaves_the_double_open_and_keeps_the_cover() -> None:
 def test_blocker_leaves_scarce_ends() -> None:
     hand = ["8-7", "8-4", "2-1"]
     assert decide(trains(hand), "blocker", scarce=0.0) == "8-7@M"
-    assert decide(trains(hand, lacks=[[], [4]]), "blocker") == "8-4@M"
+    assert decide(trains(hand, lacks=[[], [4]]), "blocker", scarce=10.0) == "8-4@M"
 
 
 # ----------------------------------------------------------------------------------- chicken foot
@@ -210,12 +211,13 @@ def test_blank_hunter_makes_and_spares_ends_for_its_own() -> None:
 
 
 def test_blank_hunter_starves_the_others() -> None:
-    hand = ["8-0", "7-6", "6-2", "8-6"]
+    hand = ["8-0", "7-6", "6-0", "8-6", "7-0"]  # no play takes a pip out of the hand
     starving = table(hand, table=BLANK_END)
-    assert decide(starving, "blank_hunter") == "8-0@0"
+    assert decide_tile(starving, "blank_hunter", starve=9.0) == "8-0"
+    assert decide_tile(starving, "blank_hunter") == "7-6"
     assert decide_tile(starving, "blank_hunter", starve=0.0) == "7-6"
     fed = starving | {"lacks": [[], [0]]}  # the only other seat provably has no 0
-    assert decide_tile(fed, "blank_hunter") == "7-6"
+    assert decide_tile(fed, "blank_hunter", starve=9.0) == "7-6"
 
 
 SMALL = {"preset": "pagat", "players": 2, "max_pip": 6}
@@ -244,13 +246,20 @@ def test_foot_counter_freezes_the_table_when_light() -> None:
 def test_foot_counter_withholds_a_dead_foot_when_heavy() -> None:
     heavy = dead_six(["6-6", "2-1", "4-4", "3-3", "4-3", "4-1"], ["6-0"])
     assert decide(heavy, "foot_counter") != "6-6@6"
-    assert decide(heavy, "foot_counter", freeze=0.0) == "6-6@6"
+    assert decide(heavy, "foot_counter", freeze=0.0, variety=0.0) == "6-6@6"
     released = dead_six(heavy["hands"][0], ["6-0"], dead_foot="released")
     assert decide(released, "foot_counter") == "6-6@6"  # no trap under this rule
 
 
 def test_foot_counter_opens_feet_for_its_own_toes() -> None:
     hand = ["4-4", "8-8", "4-1", "4-2", "6-5"]
+    plain = {"variety": 0.0, "block": 0.0}
+    assert decide(table(hand), "foot_counter", toe=1.0, **plain) == "8-8@8"
+    assert decide(table(hand), "foot_counter", toe=6.0, **plain) == "4-4@4"
+
+
+def test_foot_counter_opens_feet_that_the_next_seat_has_no_toe_for() -> None:
+    hand = ["4-4", "8-8", "4-1", "8-1"]
     assert decide(table(hand), "foot_counter") == "8-8@8"
-    assert decide(table(hand), "foot_counter", toe=6.0, variety=0.0) == "4-4@4"
-    assert decide(table(hand, lacks=[[], [4]]), "foot_counter", block=40.0) == "4-4@4"
+    assert decide(table(hand, lacks=[[], [4]]), "foot_counter", block=0.0) == "8-8@8"
+    assert decide(table(hand, lacks=[[], [4]]), "foot_counter") == "4-4@4"

@@ -83,7 +83,7 @@ class Blocker(Agent):
     """Plays heavy tiles where they leave the next seats little to play."""
 
     games = ("mexican_train",)
-    double: float = parameter(40.0, "pips that a double is worth which surely stays uncovered")
+    double: float = parameter(80.0, "pips that a double is worth which surely stays uncovered")
     keep_cover: float = parameter(
         6.0, "pips that the last tile is worth in the hand which can cover an open double"
     )

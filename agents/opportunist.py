@@ -20,40 +20,51 @@ from dominoenv._jit import jit, kernel
 from dominoenv.policies import register_policy
 from dominoenv.trains import MOST, add_tile, remove_tile, search_train
 
+PLAY = 1e6  # any tile scores above draw, pass and stop
+
 
 @jit
 def judge(v: Any, r: Any, t: Any, p: Any, target: int, tile: int) -> float:
-    """Return what the hand is worth after a tile has gone onto a train."""
+    """Return what the hand and the table are worth after a tile has gone onto a train."""
     if target > r["players"]:
-        return -1e9  # draw, pass, stop: only where nothing else is legal
+        return 0.0  # draw, pass, stop
     low, high = int(r["low"][tile]), int(r["high"][tile])
     before = int(v["ends"][target])
-    outer = low + high - before
     remove_tile(t, low, high)
-    v["ends"][target] = outer
+    v["ends"][target] = low + high - before
+    value = PLAY + hand_worth(v, r, t, p, tile) + table_worth(v, r, p, target, low, high)
+    v["ends"][target] = before
+    add_tile(t, low, high)
+    return value
+
+
+@jit
+def hand_worth(v: Any, r: Any, t: Any, p: Any, tile: int) -> float:
+    """Return what is left in the hand: tiles on and off the plan, pips, and tiles that fit."""
     search_train(t, int(v["ends"][0]), MOST, 1, int(p["budget"]))
-    planned, cost = int(t["best_value"]) // MOST, int(v["hand_cost"]) - int(r["cost"][tile])
-    left = int(v["hand_size"]) - 1
-    follow = followers(v, r, low, high)
-    value = 0.0
+    planned, left = int(t["best_value"]) // MOST, int(v["hand_size"]) - 1
+    pips = float(p["pips"] + p["rush"] / max(int(v["least_other"]), 1))
+    value = -pips * (int(v["hand_cost"]) - int(r["cost"][tile]))
     value -= p["on_plan"] * planned + p["off_plan"] * (left - planned)
-    value -= cost * (p["pips"] + p["rush"] / max(int(v["least_other"]), 1))
-    value += p["follow"] * min(follow, 3)
-    if planned == 0:
-        value -= p["dry"]
+    follow = followers(v, r, int(r["low"][tile]), int(r["high"][tile]))
+    return value + float(p["follow"]) * min(follow, 3)
+
+
+@jit
+def table_worth(v: Any, r: Any, p: Any, target: int, low: int, high: int) -> float:
+    """Return what a move is worth by what it does on the table."""
+    value = 0.0
     if target == 0 and v["marked"][0]:
         value += p["close"]
     if low == high:
-        value += p["double"] if follow > 0 else -p["stuck"]
-    elif v["owes_play"]:
+        return value + float(p["double"])
+    if v["owes_play"]:
         value += p["open_double"] * open_doubles(v, r, target)
         if v["pending"][0] and target != 0:
             value -= p["own_double"] * (1.0 - nobody_plays(v, r, 1, int(v["ends"][0])))
-    if target > 0 and low != high:
-        value += p["scarce"] * (1.0 - chance(v, 1, outer))
-    v["ends"][target] = before
-    add_tile(t, low, high)
-    return float(value)
+    if target > 0:
+        value += p["scarce"] * (1.0 - chance(v, 1, int(v["ends"][target])))
+    return value
 
 
 @jit
@@ -112,27 +123,23 @@ class Opportunist(Agent):
     """Plays the move after which the hand is worth most, in pips."""
 
     games = ("mexican_train",)
-    on_plan: float = parameter(4.0, "what a tile costs that is left on the plan")
-    off_plan: float = parameter(8.0, "what a tile costs that is left off the plan")
-    pips: float = parameter(0.5, "what a pip in the hand costs")
+    on_plan: float = parameter(1.0, "what a tile costs that is left on the plan")
+    off_plan: float = parameter(13.0, "what a tile costs that is left off the plan")
+    pips: float = parameter(0.1, "what a pip in the hand costs")
     rush: float = parameter(
         1.0,
         "what a pip costs more when another seat is one tile from going out; less with more tiles",
     )
-    dry: float = parameter(6.0, "what it costs to have nothing to play on the own train")
     follow: float = parameter(
         1.0, "what a tile is worth that fits some open train in the next turn, up to three of them"
     )
     close: float = parameter(8.0, "what it is worth to close the own marked train")
-    double: float = parameter(
-        4.0, "what the further play of a double is worth, if the hand can make it"
-    )
-    stuck: float = parameter(8.0, "what a double costs after which the hand has nothing to play")
+    double: float = parameter(6.0, "what the further play of a double is worth")
     open_double: float = parameter(
-        6.0, "what a double is worth that is left open and that the next seat surely cannot cover"
+        4.0, "what a double is worth that is left open and that the next seat surely cannot cover"
     )
     own_double: float = parameter(
-        6.0,
+        12.0,
         "what it costs to leave a double open on the own train that the next seat surely covers",
     )
     scarce: float = parameter(

@@ -6,6 +6,7 @@ import random
 from dataclasses import fields
 from functools import cache
 from math import comb
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -187,3 +188,10 @@ def test_the_chance_that_nobody_holds_a_tile() -> None:
     for tiles, taken, wanted in [(10, 5, 0), (10, 5, 1), (10, 7, 3), (4, 2, 2), (4, 2, 3)]:
         exact = comb(tiles - wanted, taken) / comb(tiles, taken)
         assert chance_of_none(wanted, tiles, taken) == pytest.approx(exact)
+
+
+@each_agent
+def test_the_docs_show_the_parameters(name: str) -> None:
+    page = (Path(__file__).parent.parent / "docs" / "agents.md").read_text(encoding="utf-8")
+    assert f"### `{name}`\n" in page
+    assert AGENTS[name].table() in page

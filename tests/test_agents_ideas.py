@@ -164,6 +164,38 @@ def test_blocker_leaves_scarce_ends() -> None:
     assert decide(trains(hand, lacks=[[], [4]]), "blocker", scarce=10.0) == "8-4@M"
 
 
+# ------------------------------------------------------------------------------------ opportunist
+
+
+def test_opportunist_plays_off_the_plan_first_and_sheds_at_the_end() -> None:
+    hand = ["6-5", "6-4", "8-0"]  # the plan is 6-5, 6-4
+    assert decide(trains(hand), "opportunist") == "8-0@M"
+    assert decide(trains(hand), "opportunist", rush=20.0) == "8-0@M"
+    late = trains([], hands=[hand, ["7-7"]])
+    assert decide(late, "opportunist", rush=0.0) == "8-0@M"
+    assert decide(late, "opportunist", rush=20.0) == "6-5@0"
+
+
+def test_opportunist_closes_its_train_for_a_price() -> None:
+    hand = ["5-2", "8-7", "8-3"]
+    assert decide(trains(hand, markers=[0]), "opportunist", close=30.0) == "5-2@0"
+    assert decide(trains(hand, markers=[1]), "opportunist", close=30.0) == "8-7@M"
+
+
+def test_opportunist_guards_the_double_on_its_own_train() -> None:
+    own = trains(["5-2", "8-7"], trains=[["9-5", "5-5"], []], pending=[0], owes_play=True)
+    assert decide(own, "opportunist", own_double=30.0) == "5-2@0"
+    assert decide(own | {"lacks": [[], [5]]}, "opportunist", own_double=30.0) == "8-7@M"
+
+
+def test_opportunist_leaves_doubles_open_elsewhere() -> None:
+    own = trains(["8-2", "5-2", "2-1"], mexican_train=["9-8", "8-8"], pending=["M"], owes_play=True)
+    free = {"off_plan": 0.0, "on_plan": 0.0, "pips": 0.0, "rush": 0.0, "follow": 0.0}
+    unable = own | {"lacks": [[], [8]]}
+    assert decide(unable, "opportunist", open_double=20.0, scarce=0.0, **free) == "5-2@0"
+    assert decide(unable, "opportunist", open_double=0.0, scarce=20.0, **free) == "8-2@M"
+
+
 # ----------------------------------------------------------------------------------- chicken foot
 
 

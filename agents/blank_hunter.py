@@ -2,8 +2,9 @@
 
 In the own hand it goes first, and until then open ends of 0 are made and spared for it. Where
 somebody else may hold it, ends of 0 are covered and none are made, unless all others provably lack
-the pip. Source: rules 5 and 7 of Chicken Foot in `docs/rules.md`: a double fits the open end of its
-own pip only, and while a foot is open not even that.
+the pip. A double fits the open end of its own pip only, and while a foot is open not even that.
+Source: "the other players will be trying to block the playing of it", of the double blank, in
+http://web.archive.org/web/20020103201512/http:/www.flash.net/~russellr/mindshare/humor/chknfoot.htm
 """
 
 from __future__ import annotations

@@ -3,8 +3,10 @@
 Each double earns one more play, so two doubles and a cover are three tiles gone at once, and the
 double left uncovered binds the seats that follow. So a single double waits, ends are made that fit
 doubles in the hand, and a chain begins when enough doubles fit and the last can be covered. When
-somebody is nearly out, doubles go at once. Source: rule 6 of `docs/rules.md`; strategy notes on
-Mexican Train advise to keep doubles with their covers. `doubles_avoided` is the opposite.
+somebody is nearly out, doubles go at once. Source: rule 6 of `docs/rules.md`, by which doubles
+chain, and "be open to playing it at any time it is playable" of a double in a train, which this
+agent puts to the test, in https://www.mexicantrainfun.com/mexican-train-domino-strategy/.
+`doubles_avoided` is the opposite.
 """
 
 from __future__ import annotations

@@ -1,8 +1,8 @@
 """Doubles first: get rid of what fits in one place only, then heaviest first.
 
 A double fits a single pip, where other tiles fit two, and in Mexican Train it earns one more play.
-Source: common advice to beginners, such as "play your doubles as soon as you can" in leaflets that
-come with the game; it costs the tempo of holding a cover.
+Source: the first of the tips in
+https://www.beharhome.com/en-us/blogs/learn-how-to-play/playing-dominoes-tips
 """
 
 from __future__ import annotations

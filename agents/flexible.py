@@ -2,7 +2,8 @@
 
 A hand that has tiles of many pips finds an end it fits, and lays toes of most feet; a seat that
 cannot play draws. So each pip that a play would take out of the hand counts against its weight.
-Source: standard advice for block dominoes, "keep variety in your hand" (J. D. McLeod, pagat.com).
+Source: the second and the third of the tips in
+https://www.beharhome.com/en-us/blogs/learn-how-to-play/playing-dominoes-tips
 """
 
 from __future__ import annotations

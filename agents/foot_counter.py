@@ -3,7 +3,8 @@
 A double calls for toes. Where too few tiles of its pip are left for them the foot freezes the table
 for good (with `dead_foot="binds"`): a trap that a light hand sets and a heavy hand avoids. Where
 they are left, a foot is good if the next seat probably cannot lay a toe and the hand can. Source:
-rule 5 of Chicken Foot in `docs/rules.md`, "a trap that can be set on purpose".
+rule 5 of Chicken Foot in `docs/rules.md`, and the control over the end of the round that a double
+gives whose toes are gone, in https://chahssa682.amebaownd.com/posts/29620454.
 """
 
 from __future__ import annotations

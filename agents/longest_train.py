@@ -3,8 +3,10 @@
 The plan is the longest (or heaviest) train that the hand can lay from the own train's end, found
 exactly. Tiles off the plan are of no use at home: they go first, heaviest first, wherever they fit,
 others' doubles included. The plan waits, because nobody else may use the own train; a marked train
-is closed at once. Source: the advice of every Mexican Train leaflet, to lay out the longest train
-in front of you before the first move and to keep it; the trail is that of `dominoenv.trains`.
+is closed at once. Sources: the first tip of
+http://www.binaryfest.com/a-winning-strategy-for-mexican-train-dominoes/, and the use of other
+trains for the rest in https://www.mexicantrainfun.com/mexican-train-domino-strategy/. The trail is
+that of `dominoenv.trains`.
 """
 
 from __future__ import annotations
@@ -38,7 +40,7 @@ def score(v: Any, r: Any, t: Any, p: Any, target: int, tile: int) -> float:
         return (CLOSE if at_once else PLAN) + weight
     if place == NO_PLACE:
         return OFF_PLAN + weight
-    return BREAK + 50.0 * place  # the later in the plan, the less is lost
+    return BREAK + 10.0 * place  # the later in the plan, the less is lost
 
 
 @kernel

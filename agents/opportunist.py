@@ -3,8 +3,10 @@
 Each legal move is carried out on the hand, and the best train is searched anew for what would be
 left. The move is judged by what then lies on the plan and off it, by how many tiles could follow,
 by what a double opens to the next seats, and, when somebody is nearly out, by the pips that are
-still in the hand. Source: the ideas of `longest_train`, `blocker` and `heaviest` in one sum; the
-weights were found by playing rounds against `longest_train`.
+still in the hand. Source: the ideas of `longest_train`, `blocker` and `heaviest` in one sum, and
+the advice to watch how close others are to ending the round, in
+https://www.mexicantrainfun.com/mexican-train-domino-strategy/; the weights were found by playing
+rounds against `longest_train`.
 """
 
 from __future__ import annotations

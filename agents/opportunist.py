@@ -47,7 +47,7 @@ def hand_worth(v: Any, r: Any, t: Any, p: Any, tile: int) -> float:
     planned, left = int(t["best_value"]) // MOST, int(v["hand_size"]) - 1
     pips = float(p["pips"] + p["rush"] / max(int(v["least_other"]), 1))
     value = -pips * (int(v["hand_cost"]) - int(r["cost"][tile]))
-    value -= p["on_plan"] * planned + p["off_plan"] * (left - planned)
+    value -= float(p["on_plan"]) * planned + float(p["off_plan"]) * (left - planned)
     follow = followers(v, r, int(r["low"][tile]), int(r["high"][tile]))
     return value + float(p["follow"]) * min(follow, 3)
 
@@ -57,15 +57,15 @@ def table_worth(v: Any, r: Any, p: Any, target: int, low: int, high: int) -> flo
     """Return what a move is worth by what it does on the table."""
     value = 0.0
     if target == 0 and v["marked"][0]:
-        value += p["close"]
+        value += float(p["close"])
     if low == high:
         return value + float(p["double"])
     if v["owes_play"]:
-        value += p["open_double"] * open_doubles(v, r, target)
+        value += float(p["open_double"]) * open_doubles(v, r, target)
         if v["pending"][0] and target != 0:
-            value -= p["own_double"] * (1.0 - nobody_plays(v, r, 1, int(v["ends"][0])))
+            value -= float(p["own_double"]) * (1.0 - nobody_plays(v, r, 1, int(v["ends"][0])))
     if target > 0:
-        value += p["scarce"] * (1.0 - chance(v, 1, int(v["ends"][target])))
+        value += float(p["scarce"]) * (1.0 - chance(v, 1, int(v["ends"][target])))
     return value
 
 

@@ -273,10 +273,27 @@ def most_to_come(t: Any, pip: int, per_tile: int, per_pip: int) -> int:
     for every odd vertex that is not an end of the walk to come. The bound takes the best end for
     tiles and for pips apart.
     """
+    tiles, pips, odd, odd_pips, odd_most = within_reach(t, pip)
+    if odd > 0 and t["degree"][pip] & 1:  # the walk ends at one of the others
+        tiles -= (odd - 1) // 2
+        pips -= odd_pips - odd_most
+    elif odd > 0:  # it ends here, or at one of the others and leaves a tile over here
+        tiles -= odd // 2
+        pips -= min(odd_pips, odd_pips - odd_most + pip)
+    return per_tile * tiles + per_pip * pips
+
+
+@jit
+def within_reach(t: Any, pip: int) -> tuple[int, int, int, int, int]:
+    """Return how many tiles can be reached from a pip, and their pips.
+
+    Then how many vertices other than `pip` have an odd number of them (doubles aside), the sum of
+    these vertices' own pips, and the largest.
+    """
     reach = ONE << np.uint64(pip)
     border = reach
-    ends, pips, doubles = 0, 0, 0  # twice the tiles; pips of all tiles within reach
-    odd, odd_pips, odd_most = 0, 0, 0  # vertices of odd degree other than the walk's foot
+    halves, doubles, pips = 0, 0, 0
+    odd, odd_pips, odd_most = 0, 0, 0
     while border:
         here = lowest(border)
         border &= border - ONE
@@ -284,7 +301,7 @@ def most_to_come(t: Any, pip: int, per_tile: int, per_pip: int) -> int:
         reach |= new
         border |= new
         degree = int(t["degree"][here])
-        ends += degree
+        halves += degree
         pips += degree * here
         if t["visits"][here] == 0 and has_double(t, here):
             doubles += 1
@@ -293,12 +310,4 @@ def most_to_come(t: Any, pip: int, per_tile: int, per_pip: int) -> int:
             odd += 1
             odd_pips += here
             odd_most = max(odd_most, here)
-    tiles = ends // 2 + doubles
-    if odd > 0:
-        if t["degree"][pip] & 1:
-            tiles -= (odd - 1) // 2
-            pips -= odd_pips - odd_most
-        else:
-            tiles -= odd // 2
-            pips -= min(odd_pips, odd_pips - odd_most + pip)
-    return per_tile * tiles + per_pip * pips
+    return halves // 2 + doubles, pips, odd, odd_pips, odd_most

@@ -26,6 +26,7 @@ from dominoenv.policies import Policy, make_policy, policy_names, register_polic
 from dominoenv.recorder import Recorder
 from dominoenv.records import Record, write_record
 from dominoenv.rules import ChickenFootRules, MexicanTrainRules, Rules, make_rules
+from dominoenv.trains import Train, longest_train
 from dominoenv.verify import read_records, verify_record
 
 __version__ = "0.1.0"
@@ -47,8 +48,10 @@ __all__ = [
     "Recorder",
     "Rules",
     "RulesError",
+    "Train",
     "UnknownNameError",
     "__version__",
+    "longest_train",
     "make_policy",
     "make_rules",
     "playouts",

@@ -1,7 +1,8 @@
 """The one place that names numba's flags.
 
 `jit`, `rare` and `merged` compile helpers; `kernel` compiles what Python calls, and caches it on
-disk (`_cache.py`) under a stamp: a hash over every source file that the kernel can depend on.
+disk (`_cache.py`) under a stamp: a hash over every source file that the kernel can depend on, in
+this library and in the package that the kernel is part of.
 """
 
 from __future__ import annotations
@@ -31,6 +32,7 @@ SKINS = (
     *("playouts.py", "__main__.py"),
     *("__init__.py", "mexican_train_v0.py", "chicken_foot_v0.py"),
 )
+LIBRARY = Path(__file__).parent
 DISABLED = bool(config.DISABLE_JIT)
 
 if DISABLED:  # plain Python then: the random streams count on 64-bit wrap-around
@@ -39,13 +41,39 @@ if DISABLED:  # plain Python then: the random streams count on 64-bit wrap-aroun
 
 @cache
 def _stamp(source: str) -> str:
-    """Return what a cached kernel depends on: its own source file, and all below the skins."""
-    digest = hashlib.sha256()
-    package = Path(__file__).parent
-    for path in sorted(package.rglob("*.py")):
-        if path.relative_to(package).parts[0] not in SKINS or str(path) == source:
-            digest.update(path.read_bytes())
+    """Return what a cached kernel depends on, by its source file.
+
+    That is all below the skins, and what stands around the kernel itself: in a skin the file alone,
+    outside of this library every file of the package that it belongs to, where its helpers are.
+    """
+    digest = hashlib.sha256(_library_hash())
+    for path in _files_around(Path(source)):
+        digest.update(path.read_bytes())
     return digest.hexdigest()
+
+
+@cache
+def _library_hash() -> bytes:
+    """Return a hash of all files of this library that a kernel anywhere can depend on."""
+    digest = hashlib.sha256()
+    for path in sorted(LIBRARY.rglob("*.py")):
+        if not _is_skin(path):
+            digest.update(path.read_bytes())
+    return digest.digest()
+
+
+def _is_skin(path: Path) -> bool:
+    return path.relative_to(LIBRARY).parts[0] in SKINS
+
+
+def _files_around(source: Path) -> list[Path]:
+    """Return the files beyond the library's that a kernel in a file may depend on."""
+    if LIBRARY in source.parents:
+        return [source] if _is_skin(source) else []
+    top = source
+    while (top.parent / "__init__.py").exists():
+        top = top.parent
+    return [source] if top == source else sorted(top.rglob("*.py"))
 
 
 # Kernels allocate nothing, so they need no reference counts: `_nrt` leaves them out. These three

@@ -15,7 +15,7 @@ from dominoenv._jit import kernel
 from dominoenv.errors import DominoError, RulesError, UnknownNameError, nearest
 from dominoenv.games import kind_of
 from dominoenv.layout import Layout
-from dominoenv.rules import Rules
+from dominoenv.rules import RULES, Rules
 
 Observations = NDArray[Any]  # (n, L) uint8 of BatchedGame, or float32 of environments
 Masks = NDArray[Any]  # (n, A) 1 = legal; no row is empty
@@ -30,6 +30,8 @@ class Policy:
     """
 
     name: ClassVar[str] = ""
+    games: ClassVar[tuple[str, ...]] = tuple(RULES)
+    """The games that it can play."""
 
     def __init__(self, rules: Rules, seed: int = 0) -> None:
         self.rules = rules
@@ -57,21 +59,30 @@ def register_policy(name: str) -> Callable[[P], P]:
     return register
 
 
-def policy_names() -> list[str]:
-    """Return the names that `make_policy` knows; importing `agents` adds some."""
-    return sorted(_POLICIES)
+def policy_names(game: str | None = None) -> list[str]:
+    """Return the names that `make_policy` knows, those that play a game if one is named.
+
+    Importing `agents` adds some. Raises UnknownNameError for a game that does not exist.
+    """
+    if game is not None and game not in RULES:
+        raise UnknownNameError(f"game {game!r}: {nearest(game, RULES)}")
+    return sorted(name for name in _POLICIES if game is None or game in _POLICIES[name].games)
 
 
 def make_policy(name: str, rules: Rules, seed: int = 0, **parameters: Any) -> Policy:
     """Make a policy by name.
 
     Raises UnknownNameError for a name that nobody registered, and RulesError for rules that are
-    none, a seed below 0, and parameters that the policy does not have or cannot take.
+    none or of a game that the policy does not play, a seed below 0, and parameters that the policy
+    does not have or cannot take.
     """
     if not isinstance(name, str) or name not in _POLICIES:
         raise UnknownNameError(f"policy {name!r}: {nearest(name, policy_names())}")
     if not isinstance(rules, Rules):
         raise RulesError(f"policy {name!r} needs a rules object, not {type(rules).__name__}")
+    if rules.game not in _POLICIES[name].games:
+        known = ", ".join(policy_names(rules.game))
+        raise RulesError(f"policy {name!r} does not play {rules.game}; these do: {known}")
     try:
         return _POLICIES[name](rules, seed=seed, **parameters)
     except DominoError:
@@ -139,7 +150,7 @@ def _pick_heaviest(masks: Any, weights: Any, draws: Any, actions: Any) -> int:
     return -1
 
 
-def _as_int8(masks: Masks, num_actions: int) -> NDArray[np.int8]:
+def as_int8(masks: Masks, num_actions: int) -> NDArray[np.int8]:
     """Return masks in the one form that the kernels are compiled for, or raise DominoError."""
     shape = getattr(masks, "shape", None)
     is_mask = shape is not None and len(shape) == 2 and masks.dtype.kind in "buif"
@@ -150,7 +161,7 @@ def _as_int8(masks: Masks, num_actions: int) -> NDArray[np.int8]:
     return np.ascontiguousarray(flags, np.int8)
 
 
-def _refuse_empty(row: int) -> None:
+def refuse_empty(row: int) -> None:
     """Raise DominoError for a row in which nothing is legal; -1: there is none."""
     if row >= 0:
         raise DominoError(f"masks: row {row} allows nothing; whoever is asked must have a choice")
@@ -162,9 +173,9 @@ class RandomPolicy(Policy):
 
     def act(self, observations: Observations, masks: Masks) -> Actions:
         """Return one legal action for each of n decisions."""
-        masks = _as_int8(masks, self.num_actions)
+        masks = as_int8(masks, self.num_actions)
         actions = np.zeros(len(masks), np.int64)
-        _refuse_empty(_pick_uniform(masks, self.rng.random(len(masks)), actions))
+        refuse_empty(_pick_uniform(masks, self.rng.random(len(masks)), actions))
         return actions
 
 
@@ -180,8 +191,8 @@ class HeaviestPolicy(Policy):
 
     def act(self, observations: Observations, masks: Masks) -> Actions:
         """Return one legal action for each of n decisions."""
-        masks = _as_int8(masks, self.num_actions)
+        masks = as_int8(masks, self.num_actions)
         actions = np.zeros(len(masks), np.int64)
         draws = self.rng.random(len(masks))
-        _refuse_empty(_pick_heaviest(masks, self._weights, draws, actions))
+        refuse_empty(_pick_heaviest(masks, self._weights, draws, actions))
         return actions

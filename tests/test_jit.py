@@ -216,3 +216,42 @@ def test_a_numba_with_other_internals_is_used_without_a_cache(package: Path) -> 
     program = "call('chicken_foot'); print(0, 0)"
     assert result(start(package, program))[0] == (0, 0)
     assert not cached(package)
+
+
+KERNEL = """
+from dominoenv._jit import kernel
+from mine.deep.helper import twice
+
+@kernel
+def four_times(number):
+    return twice(twice(number))
+"""
+HELPER = """
+from dominoenv._jit import jit
+
+@jit
+def twice(number):
+    return 2 * number
+"""
+OUTSIDE = """
+from mine.kernels import four_times
+four_times(3)
+stats = four_times.stats
+print(sum(stats.cache_hits.values()), sum(stats.cache_misses.values()))
+"""
+
+
+@pytest.mark.skipif(DISABLED, reason="nothing is compiled with NUMBA_DISABLE_JIT")
+def test_an_edit_of_a_helper_outside_the_library_renews_the_cache(package: Path) -> None:
+    deep = package / "mine" / "deep"
+    deep.mkdir(parents=True)
+    for folder in (deep.parent, deep):
+        (folder / "__init__.py").touch()
+    (deep.parent / "kernels.py").write_text(KERNEL, encoding="utf-8")
+    (deep / "helper.py").write_text(HELPER, encoding="utf-8")
+    (package / "beside.py").touch()
+    assert result(start(package, OUTSIDE))[0] == (0, 1)
+    (package / "beside.py").write_text("# of no package of the kernel's\n", encoding="utf-8")
+    assert result(start(package, OUTSIDE))[0] == (1, 0)
+    (deep / "helper.py").write_text(HELPER.replace("2 *", "3 *"), encoding="utf-8")
+    assert result(start(package, OUTSIDE))[0] == (0, 1)

@@ -55,7 +55,7 @@ def test_hidden_tiles_change_nothing_that_a_seat_gets(rules: Rules) -> None:
         other.refresh()
         assert np.array_equal(other.observations, game.observations)
         assert np.array_equal(other.masks, game.masks)
-        for policy in policy_names():
+        for policy in policy_names(rules.game):
             ours, theirs = (make_policy(policy, rules, seed=decision) for _ in range(2))
             assert np.array_equal(
                 ours.act(game.observations, game.masks),

@@ -19,7 +19,7 @@ LAYERS = [
     {"_cache"},
     {"tiles", "_jit", "crew"},
     {"rules", "bits", "streams"},
-    {"round", "layout", "audit"},
+    {"round", "layout", "audit", "trains"},
     {"observe"},
     {"mexican_train", "chicken_foot"},
     {"games"},

@@ -46,7 +46,7 @@ def test_weights(rules: Rules) -> None:
 @pytest.mark.parametrize("dtype", [np.int8, bool, np.float32])
 def test_choices_are_legal_and_by_weight(rules: Rules, dtype: Any) -> None:
     game = BatchedGame(rules, 64, seed=1)
-    policies = {name: make_policy(name, rules, seed=3) for name in policy_names()}
+    policies = {name: make_policy(name, rules, seed=3) for name in policy_names(rules.game)}
     for _ in range(60):
         for name, policy in policies.items():
             actions = policy.act(game.observations, game.masks.astype(dtype))

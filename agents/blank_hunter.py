@@ -1,0 +1,94 @@
+"""Blank hunter: everything turns on [0|0], the tile that costs 50 points.
+
+In the own hand it goes first, and until then open ends of 0 are made and spared for it. Where
+somebody else may hold it, ends of 0 are covered and none are made, unless all others provably lack
+the pip. A double fits the open end of its own pip only, and while a foot is open not even that.
+Source: "the other players will be trying to block the playing of it", of the double blank, in
+http://web.archive.org/web/20020103201512/http:/www.flash.net/~russellr/mindshare/humor/chknfoot.htm
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+from agents.agent import Agent, parameter
+from agents.feet import kept_pips
+from agents.reading import pick, read, read_table
+from dominoenv._jit import jit, kernel
+from dominoenv.policies import register_policy
+
+FIRST = 1_000_000.0
+
+
+@jit
+def worth_of_blank_end(v: Any, r: Any, p: Any) -> float:
+    """Return what one more open end of 0 is worth; below 0 where another may hold [0|0]."""
+    if v["held"][0, 0]:
+        return float(p["own"])
+    if v["unseen"][0, 0]:
+        for seat in range(1, r["players"]):
+            if not v["lacks"][seat, 0]:
+                return -float(p["starve"])
+    return 0.0
+
+
+@jit
+def score(v: Any, r: Any, p: Any, pip: int, other: int, end_of_0: float) -> float:
+    """Return how good it is to join the tile pip-other by `pip`, in penalty points."""
+    if pip >= r["pips"]:
+        return 0.0  # draw, pass
+    if pip == 0 and other == 0:
+        return FIRST
+    value = float(r["cost"][r["ids"][pip, other]]) + float(p["variety"]) * kept_pips(
+        v, r, pip, other
+    )
+    if other == 0:
+        value += end_of_0
+    elif pip == 0 and v["foot"] != 0 and v["arms_missing"] == 0:
+        value -= end_of_0
+    return value
+
+
+@kernel
+def choose(
+    rows: Any,
+    masks: Any,
+    draws: Any,
+    actions: Any,
+    rules: Any,
+    offsets: Any,
+    parameters: Any,
+    reading: Any,
+    search: Any,
+    scores: Any,
+) -> int:
+    """Write the best action of each row; see `Agent.kernel`."""
+    r, v, p = rules[0], reading[0], parameters[0]
+    pips = int(r["pips"])
+    for i in range(len(rows)):
+        read(rows, i, r, offsets[0], v)
+        read_table(rows, i, r, offsets[0], v)
+        end_of_0 = worth_of_blank_end(v, r, p)
+        for action in range(len(scores)):
+            if masks[i, action]:
+                scores[action] = score(v, r, p, action // pips, action % pips, end_of_0)
+        actions[i] = pick(masks, i, scores, draws[i])
+        if actions[i] < 0:
+            return i
+    return -1
+
+
+@register_policy("blank_hunter")
+@dataclass(eq=False, kw_only=True)
+class BlankHunter(Agent):
+    """Sheds its own [0|0] first, and starves whoever seems to hold it."""
+
+    games = ("chicken_foot",)
+    variety: float = parameter(10.0, "what a pip that the hand keeps is worth, in penalty points")
+    own: float = parameter(40.0, "what an open end of 0 is worth to the holder of [0|0]")
+    starve: float = parameter(
+        4.0,
+        "what it is worth that an end of 0 is covered, or not made, while another may hold [0|0]",
+    )
+    kernel = staticmethod(choose)

@@ -1,0 +1,95 @@
+"""Blocker: make the table hard to go on with.
+
+A double that the next seats probably cannot cover is left open: each of them draws, passes and is
+marked, while the hand keeps a cover to release it. On trains that others may use, ends are left in
+pips of which few tiles are unseen, or which the next seat provably lacks. Probabilities come from
+counting unseen tiles and from the proofs of draws and passes (docs/rules.md, what is public
+knowledge). Source: rule 7, and the choice between a double and another tile by what leaves the
+opponent searching, in https://ourpastimes.com/strategy-mexican-train-dominoes-5527047.html
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+from agents.agent import Agent, parameter
+from agents.blocking import covers_left, nobody_plays
+from agents.reading import chance, pick, read, read_trains
+from dominoenv._jit import jit, kernel
+from dominoenv.policies import register_policy
+
+
+@jit
+def score(v: Any, r: Any, p: Any, target: int, tile: int) -> float:
+    """Return how good it is to play a tile on a train, in pips."""
+    if target > r["players"]:
+        return 0.0  # draw, pass, stop
+    low, high = int(r["low"][tile]), int(r["high"][tile])
+    outer = low + high - int(v["ends"][target])
+    value = float(low + high)
+    if low == high:
+        value += p["double"] * nobody_plays(v, r, int(p["seats"]), low)
+    elif v["owes_play"]:
+        value += left_open(v, r, p, target, low, high)
+    if target > 0 and low != high:
+        value += p["scarce"] * (1.0 - chance(v, 1, outer))
+    return value
+
+
+@jit
+def left_open(v: Any, r: Any, p: Any, target: int, low: int, high: int) -> float:
+    """Return what the doubles of this turn are worth that a play leaves open."""
+    value = 0.0
+    for train in range(r["players"] + 1):
+        if v["pending"][train] and train != target:
+            pip = int(v["ends"][train])
+            value += p["double"] * nobody_plays(v, r, int(p["seats"]), pip)
+            if covers_left(v, pip, low, high) == 0:
+                value -= p["keep_cover"]
+    return value
+
+
+@kernel
+def choose(
+    rows: Any,
+    masks: Any,
+    draws: Any,
+    actions: Any,
+    rules: Any,
+    offsets: Any,
+    parameters: Any,
+    reading: Any,
+    search: Any,
+    scores: Any,
+) -> int:
+    """Write the best action of each row; see `Agent.kernel`."""
+    r, v, p = rules[0], reading[0], parameters[0]
+    tiles = int(r["tiles"])
+    for i in range(len(rows)):
+        read(rows, i, r, offsets[0], v)
+        read_trains(rows, i, r, offsets[0], v)
+        for action in range(len(scores)):
+            if masks[i, action]:
+                scores[action] = score(v, r, p, action // tiles, action % tiles)
+        actions[i] = pick(masks, i, scores, draws[i])
+        if actions[i] < 0:
+            return i
+    return -1
+
+
+@register_policy("blocker")
+@dataclass(eq=False, kw_only=True)
+class Blocker(Agent):
+    """Plays heavy tiles where they leave the next seats little to play."""
+
+    games = ("mexican_train",)
+    double: float = parameter(80.0, "pips that a double is worth which surely stays uncovered")
+    keep_cover: float = parameter(
+        6.0, "pips that the last tile is worth in the hand which can cover an open double"
+    )
+    scarce: float = parameter(
+        1.0, "pips that an end of a shared train is worth which the next seat surely cannot use"
+    )
+    seats: int = parameter(1, "how many of the next seats are looked at", low=1, high=9)
+    kernel = staticmethod(choose)

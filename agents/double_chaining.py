@@ -1,0 +1,94 @@
+"""Double-chaining: keep doubles until several can be laid in one turn, with a cover in hand.
+
+Each double earns one more play, so two doubles and a cover are three tiles gone at once, and the
+double left uncovered binds the seats that follow. So a single double waits, ends are made that fit
+doubles in the hand, and a chain begins when enough doubles fit and the last can be covered. When
+somebody is nearly out, doubles go at once. Source: rule 6 of `docs/rules.md`, by which doubles
+chain, and "be open to playing it at any time it is playable" of a double in a train, which this
+agent puts to the test, in https://www.mexicantrainfun.com/mexican-train-domino-strategy/.
+`doubles_avoided` is the opposite.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+from agents.agent import Agent, parameter
+from agents.reading import pick, read, read_trains
+from dominoenv._jit import jit, kernel
+from dominoenv.policies import register_policy
+
+CHAIN, HOLD = 1_000.0, -1_000.0  # beyond any weight in pips
+
+
+@jit
+def chain_ready(masks: Any, i: int, r: Any, v: Any, p: Any) -> bool:
+    """Return whether enough doubles fit now, one of them with a cover in the hand."""
+    doubles, covers = 0, 0
+    for pip in range(r["pips"]):
+        for target in range(r["players"] + 1):
+            if masks[i, target * r["tiles"] + r["ids"][pip, pip]]:
+                doubles += 1
+                covers += v["hand_pips"][pip] > 1
+                break
+    return doubles >= p["chain"] and covers > 0
+
+
+@jit
+def score(v: Any, r: Any, p: Any, target: int, tile: int, go: bool) -> float:
+    """Return how good it is to play a tile on a train."""
+    if target > r["players"]:
+        return 0.0  # draw, pass, stop
+    low, high = int(r["low"][tile]), int(r["high"][tile])
+    if low == high:
+        if not go:
+            return HOLD - low
+        return CHAIN + low - (100.0 if v["hand_pips"][low] > 1 else 0.0)  # the coverable one last
+    outer = low + high - int(v["ends"][target])
+    return low + high + (p["prepare"] if v["held"][outer, outer] else 0.0)
+
+
+@kernel
+def choose(
+    rows: Any,
+    masks: Any,
+    draws: Any,
+    actions: Any,
+    rules: Any,
+    offsets: Any,
+    parameters: Any,
+    reading: Any,
+    search: Any,
+    scores: Any,
+) -> int:
+    """Write the best action of each row; see `Agent.kernel`."""
+    r, v, p = rules[0], reading[0], parameters[0]
+    tiles = int(r["tiles"])
+    for i in range(len(rows)):
+        read(rows, i, r, offsets[0], v)
+        read_trains(rows, i, r, offsets[0], v)
+        go = v["owes_play"] or v["least_other"] <= p["endgame"] or chain_ready(masks, i, r, v, p)
+        for action in range(len(scores)):
+            if masks[i, action]:
+                scores[action] = score(v, r, p, action // tiles, action % tiles, go)
+        actions[i] = pick(masks, i, scores, draws[i])
+        if actions[i] < 0:
+            return i
+    return -1
+
+
+@register_policy("double_chaining")
+@dataclass(eq=False, kw_only=True)
+class DoubleChaining(Agent):
+    """Saves doubles, and plays them when they chain."""
+
+    games = ("mexican_train",)
+    chain: int = parameter(
+        2, "doubles that must fit at the same time before the first is played", low=1, high=100
+    )
+    prepare: float = parameter(3.0, "pips that an end is worth that a double in the hand fits")
+    endgame: int = parameter(
+        6, "doubles are no longer kept when somebody has so few tiles left", low=0, high=100
+    )
+    kernel = staticmethod(choose)

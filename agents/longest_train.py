@@ -1,0 +1,86 @@
+"""Longest train: plan the best trail through the hand, lay it on the own train, the rest elsewhere.
+
+The plan is the longest (or heaviest) train that the hand can lay from the own train's end, found
+exactly. Tiles off the plan are of no use at home: they go first, heaviest first, wherever they fit,
+others' doubles included. The plan waits, because nobody else may use the own train; a marked train
+is closed at once. Sources: the first tip of
+http://www.binaryfest.com/a-winning-strategy-for-mexican-train-dominoes/, and the use of other
+trains for the rest in https://www.mexicantrainfun.com/mexican-train-domino-strategy/. The trail is
+that of `dominoenv.trains`.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+from agents.agent import Agent, choice, parameter
+from agents.planning import NO_PLACE, gather, is_first, place_in_plan
+from agents.reading import pick, read, read_trains
+from dominoenv._jit import jit, kernel
+from dominoenv.policies import register_policy
+from dominoenv.trains import MOST, search_train
+
+# Kinds of moves, best first; the heaviest of a kind is played, pips being well below 1,000.
+CLOSE, OFF_PLAN, PLAN, BREAK, STRAY = 5_000.0, 4_000.0, 3_000.0, 2_000.0, 1_000.0
+
+
+@jit
+def score(v: Any, r: Any, t: Any, p: Any, target: int, tile: int) -> float:
+    """Return how good it is to play a tile on a train."""
+    if target > r["players"]:
+        return 0.0  # draw, pass, stop
+    low, high = int(r["low"][tile]), int(r["high"][tile])
+    place, weight = place_in_plan(t, low, high), float(low + high)
+    if target == 0:
+        if not is_first(t, low, high):
+            return STRAY + weight  # the plan starts from an end that would be gone
+        # others may play on a marked train, and on a double
+        at_once = v["marked"][0] or v["pending"][0] or not p["off_plan_first"]
+        return (CLOSE if at_once else PLAN) + weight
+    if place == NO_PLACE:
+        return OFF_PLAN + weight
+    return BREAK + 10.0 * place  # the later in the plan, the less is lost
+
+
+@kernel
+def choose(
+    rows: Any,
+    masks: Any,
+    draws: Any,
+    actions: Any,
+    rules: Any,
+    offsets: Any,
+    parameters: Any,
+    reading: Any,
+    search: Any,
+    scores: Any,
+) -> int:
+    """Write the best action of each row; see `Agent.kernel`."""
+    r, v, p, t = rules[0], reading[0], parameters[0], search[0]
+    tiles = int(r["tiles"])
+    for i in range(len(rows)):
+        read(rows, i, r, offsets[0], v)
+        read_trains(rows, i, r, offsets[0], v)
+        gather(v, r, t)
+        per_tile, per_pip = (MOST, 1) if p["objective"] == 0 else (1, MOST)
+        search_train(t, int(v["ends"][0]), per_tile, per_pip, int(p["budget"]))
+        for action in range(len(scores)):
+            if masks[i, action]:
+                scores[action] = score(v, r, t, p, action // tiles, action % tiles)
+        actions[i] = pick(masks, i, scores, draws[i])
+        if actions[i] < 0:
+            return i
+    return -1
+
+
+@register_policy("longest_train")
+@dataclass(eq=False, kw_only=True)
+class LongestTrain(Agent):
+    """Lays the longest train through the hand at home, and everything else elsewhere first."""
+
+    games = ("mexican_train",)
+    objective: str = choice(("tiles", "pips"), "what the plan makes most of")
+    off_plan_first: bool = parameter(True, "whether tiles off the plan go before those of the plan")
+    budget: int = parameter(2_000, "steps of the search of a decision", low=1)
+    kernel = staticmethod(choose)

@@ -3,6 +3,7 @@ PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 STAMP := $(VENV)/.installed
+INSTALL := PIP_CONSTRAINT=$(CURDIR)/constraints.txt $(BIN)/python -m pip install --disable-pip-version-check -q
 export PYTHONUNBUFFERED := 1
 
 .DEFAULT_GOAL := help
@@ -25,8 +26,9 @@ lint: $(STAMP) ## check style and types
 soak: $(STAMP) ## compare the engine with the plain reference for MINUTES (10), over all options
 	$(BIN)/python -m tests.soak --minutes $(or $(MINUTES),10) --seed $(or $(SEED),0)
 
-bench: $(STAMP) ## measure decisions a second on one core
-	$(BIN)/python -m experiments.throughput
+bench: $(STAMP) ## measure speed (about 15 minutes) and put the tables into docs/performance.md
+	$(INSTALL) -e '.[bench]'
+	$(BIN)/python -m experiments.throughput --write docs/performance.md
 
 figures: $(STAMP) ## reproduce the reference figures of random play (see docs/rules.md)
 	$(BIN)/python -m experiments.figures
@@ -38,5 +40,5 @@ clean: ## remove what the other targets made, trained agents aside
 $(STAMP): pyproject.toml constraints.txt
 	$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11) and "dominoenv needs Python 3.11 or newer: make PYTHON=python3.11 ...")'
 	$(PYTHON) -m venv $(VENV)
-	PIP_CONSTRAINT=$(CURDIR)/constraints.txt $(BIN)/python -m pip install --disable-pip-version-check -q -e '.[train,torchrl,test,lint]'
+	$(INSTALL) -e '.[train,torchrl,test,lint]'
 	@touch $@

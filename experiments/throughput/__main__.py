@@ -1,6 +1,6 @@
 """Measure how fast the library is, beside plain C and PettingZoo's own environments.
 
-    python -m experiments.throughput                              # about 10 minutes
+    python -m experiments.throughput                              # about 15 minutes
     python -m experiments.throughput --only batch playouts --games 64 1024 --repeats 3
     python -m experiments.throughput --write docs/performance.md  # put the tables into the page
 
@@ -11,7 +11,7 @@ batch      `BatchedGame.step`, mask and observation of the next decision include
 seats      the same by number of seats, with the bytes that a decision writes
 threads    one thread and two
 playouts   positions played to the end of the round
-policies   random and heaviest-first choices at 1,024 games
+policies   choices of every policy at 1,024 games
 single     `Game`, PettingZoo's two forms; and PettingZoo's classic environments in the same loop
 memory     bytes of a game, growth over ten million decisions
 start      first use (compiling), later starts
@@ -61,7 +61,7 @@ def playouts(options: argparse.Namespace) -> str:
 
 
 def policies(options: argparse.Namespace) -> str:
-    """Measure the built-in policies."""
+    """Measure the policies."""
     found = batches.race_policies(1024, options.repeats)
     return report.columns_table("`Policy.act`, choices a second", found)
 

@@ -10,11 +10,21 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from dominoenv import BatchedGame, Policy, Rules, make_policy, make_rules, playouts
+import agents  # noqa: F401  makes the names of the baselines known
+from dominoenv import (
+    BatchedGame,
+    Policy,
+    Rules,
+    make_policy,
+    make_rules,
+    playouts,
+    policy_names,
+)
 from experiments.throughput.timing import Speed, Timed, race
 from experiments.throughput.yardstick import Yardstick, compiler, yardstick_rules
 
 DECISIONS = 100_000  # of a repeat
+CHOICES = 30_000  # of a repeat, with policies
 WARM_UP = 100  # steps: until the games of a batch are at different places of their rounds
 SEATS = (2, 4, 6, 8, 10)
 PLAYOUTS = 4  # of each position
@@ -144,30 +154,29 @@ def _playing_out(rules: Rules, policy: str, games: int, num_threads: int) -> Tim
 
 
 def race_policies(games: int, repeats: int) -> dict[str, dict[str, Speed]]:
-    """Return how many choices a second the built-in policies make, by table."""
+    """Return how many choices a second each policy makes, by policy and table.
+
+    The positions are those of rounds that the policy plays against itself.
+    """
     found: dict[str, dict[str, Speed]] = {}
-    for name, rules in TABLES.items():
-        batch = BatchedGame(rules, games, seed=0)
-        player = make_policy("random", rules)
-        for _ in range(WARM_UP):
-            batch.step(player.act(batch.observations, batch.masks))
-        found[name] = race(
-            {
-                policy: _choosing(make_policy(policy, rules), batch)
-                for policy in ("random", "heaviest")
-            },
-            repeats,
-        )
+    for table, rules in TABLES.items():
+        for name in policy_names(rules.game):
+            work = _choosing(make_policy(name, rules, seed=0), games)
+            found.setdefault(name, {})[table] = race({name: work}, repeats)[name]
     return found
 
 
-def _choosing(policy: Policy, batch: BatchedGame) -> Timed:
-    calls = max(DECISIONS // batch.num_games, 1)
+def _choosing(policy: Policy, games: int) -> Timed:
+    batch = BatchedGame(policy.rules, games, seed=0, forced="auto")
+    steps = max(CHOICES // games, 1)
 
     def work() -> tuple[float, int]:
-        start = time.perf_counter()
-        for _ in range(calls):
-            policy.act(batch.observations, batch.masks)
-        return time.perf_counter() - start, calls * batch.num_games
+        seconds = 0.0
+        for _ in range(steps):
+            start = time.perf_counter()
+            actions = policy.act(batch.observations, batch.masks)
+            seconds += time.perf_counter() - start
+            batch.step(actions)
+        return seconds, steps * games
 
     return work

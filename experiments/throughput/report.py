@@ -89,10 +89,13 @@ def threads_table(found: Mapping[str, tuple[Speed, Speed]]) -> str:
 
 
 def columns_table(heading: str, found: Mapping[str, Mapping[str, Speed]]) -> str:
-    """Return speeds by table, one column for each contestant."""
-    names = list(next(iter(found.values())))
-    rows = [[name, *(str(speeds[key]) for key in names)] for name, speeds in found.items()]
-    return table([heading, *names], rows)
+    """Return speeds by row and column; what is not there stays empty."""
+    columns = list(dict.fromkeys(name for speeds in found.values() for name in speeds))
+    rows = [
+        [name, *(str(speeds[key]) if key in speeds else "" for key in columns)]
+        for name, speeds in found.items()
+    ]
+    return table([heading, *columns], rows)
 
 
 def classics_table(found: Mapping[str, Speed]) -> str:

@@ -28,8 +28,8 @@ F = TypeVar("F", bound=Callable[..., Any])
 # What stands above the kernels: no kernel depends on it, unless it is written there itself.
 SKINS = (
     *("envs", "render", "game.py", "positions.py", "determinize.py"),
-    *("records.py", "verify.py", "recorder.py", "audit.py", "files.py", "batch.py", "crew.py"),
-    *("playouts.py", "__main__.py"),
+    *("records.py", "verify.py", "recorder.py", "audit.py", "files.py", "batch.py", "checks.py"),
+    *("crew.py", "playouts.py", "__main__.py"),
     *("__init__.py", "mexican_train_v0.py", "chicken_foot_v0.py"),
 )
 LIBRARY = Path(__file__).parent

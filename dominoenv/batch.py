@@ -5,9 +5,6 @@ Letters: B games, P seats, T tiles, L entries of an observation, A actions.
 
 from __future__ import annotations
 
-import math
-import operator
-import secrets
 from collections.abc import Mapping, Sequence
 from copy import deepcopy
 from typing import Any, Protocol, Self
@@ -17,13 +14,24 @@ from numpy.typing import ArrayLike, NDArray
 
 from dominoenv import drive
 from dominoenv.audit import check_states
+from dominoenv.checks import (
+    as_array,
+    as_rules,
+    as_states,
+    checked_choice,
+    checked_index,
+    checked_seed,
+    finite,
+    flag,
+    positive,
+)
 from dominoenv.crew import share
 from dominoenv.determinize import redeal
 from dominoenv.errors import DominoError, GameOverError, IllegalActionError, RulesError, nearest
 from dominoenv.games import kind_of
 from dominoenv.layout import Layout
 from dominoenv.round import PLAYING
-from dominoenv.rules import Rules, make_rules
+from dominoenv.rules import Rules
 
 EPISODES = ("round", "match")
 FORCED = ("explicit", "auto")
@@ -31,28 +39,7 @@ POINTS_PER_REWARD = 20  # a reward of 1 is that many penalty points
 
 HELD_OUT_MATCH = 1 << 40  # match numbers from here on are for evaluation; training stays below
 MOST_MATCHES = 1 << 62
-MOST_REWARD = 1e30  # per penalty point
 MOST_GAMES = 1 << 24  # more do not fit into the memory of any machine
-
-
-def checked_choice(name: str, value: object, choices: Sequence[str]) -> int:
-    """Return the place of `value` among the choices, or raise DominoError."""
-    if not isinstance(value, str) or value not in choices:
-        raise DominoError(f"{name}={value!r}: {nearest(value, choices)}")
-    return choices.index(value)
-
-
-def checked_seed(seed: object) -> int:
-    """Return a seed as an int; None draws one from the system."""
-    if seed is None:
-        return secrets.randbits(63)
-    try:
-        number = operator.index(seed)  # type: ignore[arg-type]
-    except TypeError:
-        raise DominoError(f"seed={seed!r} must be a whole number or None") from None
-    if not 0 <= number < 1 << 64:
-        raise DominoError(f"seed={number} must lie in 0 ... 2**64 - 1")
-    return number
 
 
 class Listener(Protocol):
@@ -482,30 +469,6 @@ class BatchedGame:
         return np.ascontiguousarray(array, np.int64)
 
 
-def as_rules(rules: Rules | Mapping[str, Any] | str) -> Rules:
-    """Return a rules object from one, from a game's name, or from a dict with a `game`."""
-    if isinstance(rules, Rules):
-        return rules
-    if isinstance(rules, str):
-        return make_rules(rules)
-    if not isinstance(rules, Mapping) or "game" not in rules:
-        raise RulesError("rules must be a rules object, a game's name, or a dict with a 'game'")
-    options = dict(rules)
-    return make_rules(options.pop("game"), options)
-
-
-def as_states(rules: Rules, states: object, number: int | None = None) -> NDArray[np.void]:
-    """Return records of the rules' game (n,), or raise DominoError for what is none."""
-    records = as_array("states", states)
-    shape = (records.size if number is None else number,)
-    if records.shape != shape or records.dtype != kind_of(rules).state:
-        raise DominoError(
-            f"states must be {'' if number is None else f'{number} '}records of {rules.game}, not "
-            f"an array of shape {records.shape} with fields {records.dtype.names}"
-        )
-    return records
-
-
 def _check_output(name: str, array: Any, shape: tuple[int, int], dtype: np.dtype[Any]) -> None:
     """Raise DominoError for an array that kernels cannot write this output to."""
     if not isinstance(array, np.ndarray) or array.shape != shape or array.dtype != dtype:
@@ -517,51 +480,3 @@ def _check_output(name: str, array: Any, shape: tuple[int, int], dtype: np.dtype
         raise DominoError(f"out: {name} must be {dtype} of shape {shape}, not {what}")
     if not (array.flags.c_contiguous and array.flags.writeable and array.flags.aligned):
         raise DominoError(f"out: {name} must be C-contiguous, aligned and writeable")
-
-
-def as_array(name: str, values: object, error: type[DominoError] = DominoError) -> NDArray[Any]:
-    """Return values as an array, or raise an error where they cannot be one (ragged lists)."""
-    try:
-        return np.asarray(values)
-    except (TypeError, ValueError, OverflowError) as reason:
-        raise error(f"{name}: {reason}") from None
-
-
-def checked_index(name: str, value: object, limit: int) -> int:
-    """Return a whole number 0 ... limit-1, or raise DominoError."""
-    try:
-        number = operator.index(value)  # type: ignore[arg-type]
-    except TypeError:
-        number = -1
-    if not 0 <= number < limit:
-        raise DominoError(f"{name}={value!r} must be a whole number in 0 ... {limit - 1}")
-    return number
-
-
-def flag(name: str, value: object) -> bool:
-    """Return True or False, or raise DominoError for what is neither."""
-    if not isinstance(value, bool | np.bool_):
-        raise DominoError(f"{name}={value!r} must be true or false")
-    return bool(value)
-
-
-def positive(name: str, value: object) -> int:
-    """Return a whole number of at least 1, or raise DominoError."""
-    try:
-        number = operator.index(value)  # type: ignore[arg-type]
-    except TypeError:
-        number = 0
-    if number < 1:
-        raise DominoError(f"{name}={value!r} must be a whole number of at least 1")
-    return number
-
-
-def finite(name: str, value: object) -> float:
-    """Return a number as a float, or raise DominoError; float32 must hold what it is paid for."""
-    try:
-        number = math.nan if isinstance(value, str | bytes) else float(value)  # type: ignore[arg-type]
-    except (TypeError, ValueError, OverflowError):
-        number = math.nan
-    if not abs(number) <= MOST_REWARD:
-        raise DominoError(f"{name}={value!r} must be a finite number")
-    return number

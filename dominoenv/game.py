@@ -11,7 +11,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dominoenv import drive
-from dominoenv.batch import MOST_MATCHES, checked_index, checked_seed
+from dominoenv.batch import MOST_MATCHES
+from dominoenv.checks import checked_index, checked_seed
 from dominoenv.determinize import redeal
 from dominoenv.errors import (
     DominoError,

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from dominoenv._jit import kernel
 from dominoenv.audit import check_states
-from dominoenv.batch import as_states, checked_choice, checked_seed, flag, positive
+from dominoenv.checks import as_states, checked_choice, checked_seed, flag, positive
 from dominoenv.crew import share
 from dominoenv.games import apply, heaviest_action, random_action
 from dominoenv.round import PLAYING

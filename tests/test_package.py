@@ -23,7 +23,7 @@ LAYERS = [
     {"observe"},
     {"mexican_train", "chicken_foot"},
     {"games"},
-    {"drive"},
+    {"drive", "checks"},
     {"positions"},
     {"determinize", "records"},
     {"batch", "policies"},

@@ -15,16 +15,8 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from dominoenv.batch import (
-    MOST_MATCHES,
-    POINTS_PER_REWARD,
-    BatchedGame,
-    as_array,
-    checked_choice,
-    checked_index,
-    checked_seed,
-    finite,
-)
+from dominoenv.batch import MOST_MATCHES, POINTS_PER_REWARD, BatchedGame
+from dominoenv.checks import as_array, checked_choice, checked_index, checked_seed, finite
 from dominoenv.envs.pool import Member, Opponents, as_pool
 from dominoenv.errors import CheckpointError, DominoError, IllegalActionError
 from dominoenv.policies import Policy

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 from pettingzoo import ParallelEnv
 
-from dominoenv.batch import checked_choice
+from dominoenv.checks import checked_choice
 from dominoenv.envs.table import SETTINGS, Info, Observation, RulesLike, Table
 from dominoenv.errors import GameOverError, IllegalActionError
 

@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dominoenv._jit import kernel
-from dominoenv.batch import as_array, as_rules, finite
+from dominoenv.checks import as_array, as_rules, finite
 from dominoenv.envs.snapshot import Snapshot
 from dominoenv.errors import (
     CheckpointError,

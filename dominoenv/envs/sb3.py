@@ -15,7 +15,8 @@ import numpy as np
 from gymnasium import spaces
 from numpy.typing import NDArray
 
-from dominoenv.batch import POINTS_PER_REWARD, checked_seed
+from dominoenv.batch import POINTS_PER_REWARD
+from dominoenv.checks import checked_seed
 from dominoenv.envs.learner import ILLEGAL_REWARD, ROTATE, LearnerGames
 from dominoenv.envs.pool import OpponentPool, Opponents
 from dominoenv.errors import DominoError

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from dominoenv.batch import checked_choice, finite
+from dominoenv.checks import checked_choice, finite
 from dominoenv.envs.pool import Member, OpponentPool
 from dominoenv.envs.snapshot import Snapshot
 from dominoenv.errors import DominoError

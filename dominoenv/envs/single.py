@@ -14,7 +14,7 @@ import numpy as np
 from gymnasium import spaces
 from numpy.typing import NDArray
 
-from dominoenv.batch import checked_choice, checked_seed
+from dominoenv.checks import checked_choice, checked_seed
 from dominoenv.envs.learner import LearnerGames
 from dominoenv.envs.pool import Opponent, OpponentPool, Player
 from dominoenv.envs.table import RENDER_MODES, Info, RulesLike, table_rules

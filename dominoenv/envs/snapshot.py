@@ -14,7 +14,7 @@ from typing import Any, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from dominoenv.batch import checked_choice
+from dominoenv.checks import checked_choice
 from dominoenv.errors import CheckpointError, DominoError
 from dominoenv.policies import Actions, Masks, Observations, Policy
 from dominoenv.rules import Rules

@@ -16,7 +16,8 @@ from gymnasium import spaces
 from numpy.typing import NDArray
 
 from dominoenv import drive
-from dominoenv.batch import POINTS_PER_REWARD, BatchedGame, checked_choice, positive
+from dominoenv.batch import POINTS_PER_REWARD, BatchedGame
+from dominoenv.checks import checked_choice, positive
 from dominoenv.errors import DominoError, IllegalActionError, RulesError, UnknownNameError, nearest
 from dominoenv.positions import position_of
 from dominoenv.render.text import render_text

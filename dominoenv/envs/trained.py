@@ -17,7 +17,7 @@ from typing import Any
 import numpy as np
 from gymnasium import spaces
 
-from dominoenv.batch import as_rules
+from dominoenv.checks import as_rules
 from dominoenv.envs.snapshot import Snapshot
 from dominoenv.errors import CheckpointError, DominoError
 from dominoenv.files import write_atomically

@@ -16,7 +16,7 @@ from gymnasium.vector import AutoresetMode, VectorEnv
 from gymnasium.vector.utils import batch_space
 from numpy.typing import NDArray
 
-from dominoenv.batch import as_array, checked_choice, checked_seed
+from dominoenv.checks import as_array, checked_choice, checked_seed
 from dominoenv.envs.pool import Opponent, OpponentPool, Player
 from dominoenv.envs.single import make_games, picture
 from dominoenv.envs.table import Info, RulesLike

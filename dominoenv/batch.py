@@ -207,17 +207,7 @@ class BatchedGame:
         return self._indices("rounds", rounds, len(self.rules.rounds), len(games))
 
     def _begin(self, games: NDArray[np.int64], wanted: NDArray[np.int64]) -> None:
-        drive.begin_games(
-            self.states,
-            self.rules.record,
-            self._settings,
-            games,
-            wanted,
-            self.masks,
-            self.observations,
-            self.rewards,
-            self._outcomes,
-        )
+        self._drive(games, wanted, drive.BEGIN)
         if self._recorder is not None:
             self._recorder.began(games)
 
@@ -246,7 +236,7 @@ class BatchedGame:
     def _carry_out(self, games: NDArray[np.int64], actions: NDArray[np.int64]) -> int:
         """Step some games; return -1, or the place of the first illegal action."""
         if self.num_threads == 1:
-            return self._drive(games, actions, drive.BOTH)
+            return self._drive(games, actions, drive.CHECK_AND_MOVE)
 
         def check(part: slice) -> int:
             place = self._drive(games[part], actions[part], drive.CHECK)
@@ -261,13 +251,13 @@ class BatchedGame:
             )
         return illegal[0] if illegal else -1
 
-    def _drive(self, games: NDArray[np.int64], actions: NDArray[np.int64], work: int) -> int:
-        place: int = drive.step_games(
+    def _drive(self, games: NDArray[np.int64], numbers: NDArray[np.int64], work: int) -> int:
+        place: int = drive.advance_games(
             self.states,
             self.rules.record,
             self._settings,
             games,
-            actions,
+            numbers,
             self.masks,
             self.observations,
             self.rewards,

@@ -16,7 +16,7 @@ from dominoenv.games import apply, deal, end_if_blocked, is_legal, legal, view
 from dominoenv.round import PLAYING, SEATS
 from dominoenv.streams import EPISODE, below, open_stream
 
-CHECK, MOVE, BOTH = 1, 2, 3  # what `step_games` does
+CHECK, MOVE, CHECK_AND_MOVE, BEGIN = 1, 2, 3, 4  # what `advance_games` does
 AHEAD = 4  # games: so long before its turn a record is asked for
 HOT_LINES = 8  # cache lines of a record that steps use all the time
 REWARDS = ("zero_sum", "penalty", "win")
@@ -157,30 +157,6 @@ def fetch(g: Any) -> None:
 
 
 @kernel
-def begin_games(
-    states: Any,
-    rules: Any,
-    settings: Any,
-    games: Any,
-    rounds: Any,
-    masks: Any,
-    observations: Any,
-    rewards: Any,
-    outcomes: Any,
-) -> None:
-    """Begin an episode in some games; seed and match stand in their records."""
-    r, s = rules[0], settings[0]
-    for k in range(len(games)):
-        i = games[k]
-        g, out = states[i], outcomes[i]
-        clear_outcome(out, rewards[i])
-        begin_episode(g, r, s, rounds[k])
-        settle(g, r, s, out, rewards[i], masks[i])
-        clear_outcome(out, rewards[i])
-        show(g, r, s, observations[i])
-
-
-@kernel
 def deal_games(states: Any, rules: Any) -> None:
     """Deal the round that stands in each record; scores stay."""
     for i in range(len(states)):
@@ -195,19 +171,23 @@ def end_blocked_games(states: Any, rules: Any) -> None:
 
 
 @kernel
-def step_games(
+def advance_games(
     states: Any,
     rules: Any,
     settings: Any,
     games: Any,
-    actions: Any,
+    numbers: Any,
     masks: Any,
     observations: Any,
     rewards: Any,
     outcomes: Any,
     work: int,
 ) -> int:
-    """Carry out one action in each of some games; `work` is CHECK, MOVE or BOTH.
+    """Bring some games to their next decision. `work` says from where, and what `numbers` are.
+
+    CHECK, MOVE, CHECK_AND_MOVE: one action for each game. BEGIN: the round index of the episode
+    that each game begins; seed and match stand in the records. One kernel does it all, because each
+    one takes seconds to compile.
 
     Returns -1, or the place in `games` of the first illegal action; nothing has changed then.
     """
@@ -215,17 +195,22 @@ def step_games(
     size = len(games)
     for k in range(size if work & CHECK else 0):
         fetch(states[games[min(k + AHEAD, size - 1)]])
-        if not is_legal(states[games[k]], r, actions[k]):
+        if not is_legal(states[games[k]], r, numbers[k]):
             return k
-    for k in range(size if work & MOVE else 0):
+    for k in range(0 if work == CHECK else size):
         i = games[k]
         g, out = states[i], outcomes[i]
         ahead = games[min(k + AHEAD, size - 1)]
         fetch(states[ahead])
         prefetch(outcomes[ahead], 0)
         clear_outcome(out, rewards[i])
-        apply(g, r, actions[k])
+        if work == BEGIN:
+            begin_episode(g, r, s, numbers[k])
+        else:
+            apply(g, r, numbers[k])
         settle(g, r, s, out, rewards[i], masks[i])
+        if work == BEGIN:  # an episode that was over as it was dealt is nobody's outcome
+            clear_outcome(out, rewards[i])
         show(g, r, s, observations[i])
     return -1
 

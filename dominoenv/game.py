@@ -154,7 +154,7 @@ class Game:
                 f"{', '.join(self.legal_moves())}"
             )
         self._action[0] = action
-        drive.step_games(
+        drive.advance_games(
             self._states,
             self.rules.record,
             self._settings,

@@ -14,6 +14,7 @@ import numba
 import numpy as np
 from numba.extending import overload
 
+from dominoenv._jit import HELPER_FLAGS
 from dominoenv.chicken_foot import observe as chicken_foot_observe
 from dominoenv.chicken_foot import play as chicken_foot_play
 from dominoenv.chicken_foot.state import STATE as CHICKEN_FOOT_STATE
@@ -94,49 +95,14 @@ def view(g: Any, r: Any, seat: int, row: Any) -> int:
     return int(_kind(g).observe.view(g, r, seat, row))
 
 
-@overload(deal, strict=False, inline="always")  # type: ignore[untyped-decorator]
-def _deal(g: Any, r: Any) -> Any:
-    verb = _kind(g).play.deal
-    return lambda g, r: verb(g, r)
+def _compile_by_game(verb: Any, part: str) -> None:
+    """Let compiled code that calls a verb call the function of that name of the game at hand."""
+
+    @overload(verb, jit_options=HELPER_FLAGS, strict=False)  # type: ignore[untyped-decorator]
+    def _of_game(g: Any, *others: Any) -> Any:
+        return getattr(getattr(_kind(g), part), verb.__name__).py_func
 
 
-@overload(legal, strict=False, inline="always")  # type: ignore[untyped-decorator]
-def _legal(g: Any, r: Any, mask: Any) -> Any:
-    verb = _kind(g).play.legal
-    return lambda g, r, mask: verb(g, r, mask)
-
-
-@overload(is_legal, strict=False, inline="always")  # type: ignore[untyped-decorator]
-def _is_legal(g: Any, r: Any, action: Any) -> Any:
-    verb = _kind(g).play.is_legal
-    return lambda g, r, action: verb(g, r, action)
-
-
-@overload(apply, strict=False, inline="always")  # type: ignore[untyped-decorator]
-def _apply(g: Any, r: Any, action: Any) -> Any:
-    verb = _kind(g).play.apply
-    return lambda g, r, action: verb(g, r, action)
-
-
-@overload(end_if_blocked, strict=False, inline="always")  # type: ignore[untyped-decorator]
-def _end_if_blocked(g: Any, r: Any) -> Any:
-    verb = _kind(g).play.end_if_blocked
-    return lambda g, r: verb(g, r)
-
-
-@overload(random_action, strict=False, inline="always")  # type: ignore[untyped-decorator]
-def _random_action(g: Any, r: Any) -> Any:
-    verb = _kind(g).play.random_action
-    return lambda g, r: verb(g, r)
-
-
-@overload(heaviest_action, strict=False, inline="always")  # type: ignore[untyped-decorator]
-def _heaviest_action(g: Any, r: Any) -> Any:
-    verb = _kind(g).play.heaviest_action
-    return lambda g, r: verb(g, r)
-
-
-@overload(view, strict=False, inline="always")  # type: ignore[untyped-decorator]
-def _view(g: Any, r: Any, seat: Any, row: Any) -> Any:
-    verb = _kind(g).observe.view
-    return lambda g, r, seat, row: verb(g, r, seat, row)
+for _verb in (deal, legal, is_legal, apply, end_if_blocked, random_action, heaviest_action):
+    _compile_by_game(_verb, "play")
+_compile_by_game(view, "observe")

@@ -136,9 +136,8 @@ class Recorder:
         settings["observe"] = 0
         rounds = states["round"].astype(np.int64)
         every = np.arange(game.num_games)
-        drive.begin_games(
-            states, game.rules.record, settings, every, rounds, masks, rows, rewards, outcomes
-        )
+        record, arrays = game.rules.record, (masks, rows, rewards, outcomes)
+        drive.advance_games(states, record, settings, every, rounds, *arrays, drive.BEGIN)
         same = [(states[field] == game.states[field]) for field in PROGRESS]
         return every[np.all([one.reshape(len(every), -1).all(1) for one in same], axis=0)]
 

@@ -102,7 +102,7 @@ def cached(folder: Path) -> list[Path]:
 
 @pytest.mark.skipif(DISABLED, reason="nothing is compiled with NUMBA_DISABLE_JIT")
 def test_kernels_are_cached_under_our_stamp() -> None:
-    assert drive.step_games._cache._stamp == _stamp(drive.__file__)
+    assert drive.advance_games._cache._stamp == _stamp(drive.__file__)
     assert _stamp(drive.__file__) == _stamp(str(PACKAGE / "policies.py"))
     assert _stamp(drive.__file__) != _stamp(str(PACKAGE / "envs" / "learner.py"))
 

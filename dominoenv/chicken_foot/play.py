@@ -36,6 +36,7 @@ from dominoenv.round import (
 )
 from dominoenv.rules import RELEASED
 from dominoenv.streams import below
+from dominoenv.tiles import MAX_PIPS
 
 # ---------------------------------------------------------------------------------------- actions
 
@@ -123,7 +124,7 @@ def open_pips(g: Any, r: Any) -> int:
     if g["foot"] != NO_FOOT:
         return 1 << int(g["foot"])
     pips = 0
-    for pip in range(r["pips"]):
+    for pip in range(MAX_PIPS):
         pips |= int(g["ends"][pip] > 0) << pip
     return pips
 

@@ -83,7 +83,7 @@ class OneGame(BatchedGame):
         if not 0 <= number < self.num_actions:
             raise self._illegal(0, number)
         self._action[0] = number
-        illegal = drive.step_games(
+        illegal = drive.advance_games(
             self.states,
             self.rules.record,
             self._settings,
@@ -93,7 +93,7 @@ class OneGame(BatchedGame):
             self.observations,
             self.rewards,
             self._outcomes,
-            drive.BOTH,
+            drive.CHECK_AND_MOVE,
         )
         if illegal >= 0:
             raise self._illegal(0, number)

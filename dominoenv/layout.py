@@ -53,7 +53,7 @@ class Layout:
             start += size
         return cls(tuple(parts))
 
-    @property
+    @cached_property
     def size(self) -> int:
         """L, the length of a row."""
         return self.parts[-1].start + self.parts[-1].size

@@ -83,18 +83,7 @@ class OneGame(BatchedGame):
         if not 0 <= number < self.num_actions:
             raise self._illegal(0, number)
         self._action[0] = number
-        illegal = drive.advance_games(
-            self.states,
-            self.rules.record,
-            self._settings,
-            self._all,
-            self._action,
-            self.masks,
-            self.observations,
-            self.rewards,
-            self._outcomes,
-            drive.CHECK_AND_MOVE,
-        )
+        illegal = self._drive(self._all, self._action, drive.CHECK_AND_MOVE)
         if illegal >= 0:
             raise self._illegal(0, number)
         if self._recorder is not None:

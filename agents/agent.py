@@ -86,6 +86,7 @@ class Agent(Policy):
                     allowed_text(spec.default, spec.metadata),
                     spec.metadata["meaning"],
                 )
+                meaning = meaning.replace("|", "\\|")  # [0|0] is one cell, not two
                 lines.append(f"| `{spec.name}` | {spec.default} | {allowed} | {meaning} |")
         return "\n".join(lines)
 

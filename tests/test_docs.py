@@ -30,6 +30,7 @@ def test_snippet_runs(code: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
             pytest.skip(f"{name} is not installed")
     if "pettingzoo.make" in code and not hasattr(pettingzoo, "make"):
         pytest.skip("this PettingZoo has no registry (1.27 is the first)")
+    (tmp_path / "configs").symlink_to(ROOT / "configs")  # what snippets read; they write elsewhere
     monkeypatch.chdir(tmp_path)
     exec(compile(code, "snippet", "exec"), {"__name__": "__snippet__"})
 

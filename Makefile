@@ -7,7 +7,7 @@ INSTALL := PIP_CONSTRAINT=$(CURDIR)/constraints.txt $(BIN)/python -m pip install
 export PYTHONUNBUFFERED := 1
 
 .DEFAULT_GOAL := help
-.PHONY: help train test lint bench figures soak clean
+.PHONY: help train test lint bench docs notebooks pictures figures soak clean
 
 help: ## list the targets
 	@grep -hE '^[a-z]+:.*##' $(MAKEFILE_LIST) | awk -F':.*## ' '{printf "  make %-9s %s\n", $$1, $$2}'
@@ -30,6 +30,16 @@ bench: $(STAMP) ## measure speed (about 15 minutes) and put the tables into docs
 	$(INSTALL) -e '.[bench]'
 	$(BIN)/python -m experiments.throughput --write docs/performance.md
 
+docs: $(STAMP) ## build the documentation as a site into build/site
+	NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --strict
+	@echo "read it: $(BIN)/python -m http.server -d build/site"
+
+notebooks: $(STAMP) ## run the notebooks and keep their outputs
+	$(BIN)/python -m experiments.notebooks
+
+pictures: $(STAMP) ## draw the pictures of docs/rules.md
+	$(BIN)/python -m experiments.pictures
+
 figures: $(STAMP) ## reproduce the reference figures of random play (see docs/rules.md)
 	$(BIN)/python -m experiments.figures
 
@@ -40,5 +50,5 @@ clean: ## remove what the other targets made, trained agents aside
 $(STAMP): pyproject.toml constraints.txt
 	$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11) and "dominoenv needs Python 3.11 or newer: make PYTHON=python3.11 ...")'
 	$(PYTHON) -m venv $(VENV)
-	$(INSTALL) -e '.[train,torchrl,test,lint]'
+	$(INSTALL) -e '.[train,torchrl,notebooks,docs,test,lint]'
 	@touch $@

@@ -73,7 +73,12 @@ class Room:
         return max(self.radius, (width / 2 + ASIDE) / tan(min(self.half, WIDEST)))
 
     def split(self, shares: Sequence[float], most: Sequence[float]) -> list[Room]:
-        """Cut it into rooms side by side, by shares, none wider than its most, about the middle."""
+        """Cut it into rooms side by side, by shares, none wider than its most, about the middle.
+
+        A small share counts 2/5 of the mean: what has little room would begin far out.
+        """
+        least = 0.4 * sum(shares) / len(shares)
+        shares = [max(share, least) for share in shares]
         whole, total = self.high - self.low, sum(shares)
         widths = [
             min(whole * share / total, limit) for share, limit in zip(shares, most, strict=True)

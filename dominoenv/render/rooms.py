@@ -203,7 +203,7 @@ def _bend(start: Point, end: Point, bulge: float, steps: int = 6) -> list[Point]
     return points
 
 
-def swing(start: Point, end: Point, level: float, steps: int = 10) -> list[Point]:
+def swing(start: Point, end: Point, level: float, steps: int = 20) -> list[Point]:
     """Return a line that changes its angle below `level` and runs straight outwards from there.
 
     Points are given and taken as distance and angle.

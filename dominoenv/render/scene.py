@@ -185,9 +185,9 @@ def _sign(sign: Sign, radius: float, frame: _Frame) -> Iterator[Shape]:
 def _panel(table: Table) -> Iterator[Shape]:
     left, right = PANEL + MARGIN, WIDTH - MARGIN
     name, *facts = table.title
-    yield Words(left, 50, name, 32, INK, bold=True)
-    yield Words(right, 50, f"boneyard {table.boneyard}", 20, FAINT, "end")
-    yield Words(left, 80, " · ".join(facts), 20, FAINT)
+    yield Words(left, 50, name, 30, INK, bold=True)
+    yield Words(right, 50, f"boneyard {table.boneyard}", 18, FAINT, "end")
+    yield Words(left, 80, " · ".join(facts), 17, FAINT)
     below = _wrapped(table.status.replace("seat ", "seat\u00a0"), 20, right - left)
     if table.tree is not None:
         ends = [f"{pip}\u00a0({number})" for pip, number in table.tree.ends().items()]
@@ -210,9 +210,9 @@ def _seat(seat: Seat, is_marked: bool, top: float, height: float) -> Iterator[Sh
     colour = GOLD if seat.is_mover else INK
     yield Words(left + 4, top + 26, f"Seat {seat.number}", 21, colour, bold=True)
     if is_marked:
-        yield from _marker(left + 92, top + 19, 11)
+        yield from _marker(left + 106, top + 19, 11)
     tiles = f"{seat.size} {'tile' if seat.size == 1 else 'tiles'}"
-    yield Words(right - 4, top + 26, f"{tiles} · {seat.points}", 19, FAINT, "end")
+    yield Words(right - 4, top + 26, f"{tiles} · {seat.points}", 18, FAINT, "end")
     yield from _hand(seat, left + 4, top + 36, right - left - 8, height - 44)
 
 

@@ -60,15 +60,20 @@ def test_a_seats_picture_shows_what_it_may_know(game: str, players: int) -> None
     for step in range(30):
         if batch.episode_over[0]:
             break
-        position = position_of(rules, batch.states[0])
+        position = without_proofs(position_of(rules, batch.states[0]))
         for viewer in range(players):
             other = batch.states.copy()
             permute_hidden(rules, other[0], viewer, rng)
-            dealt = position_of(rules, other[0])
+            dealt = without_proofs(position_of(rules, other[0]))
             changed += dealt["hands"] != position["hands"]
             assert drawn(dealt, [viewer], step) == drawn(position, [viewer], step)
         batch.step(policy.act(batch.observations, batch.masks))
     assert changed > 10 * players
+
+
+def without_proofs(position: dict[str, Any]) -> dict[str, Any]:
+    """Leave out what hands are known to lack: not every deal agrees with it, and it is not drawn."""
+    return {key: value for key, value in position.items() if key != "lacks"}
 
 
 def drawn(position: dict[str, Any], reveal: Any, step: int) -> tuple[str, str, bytes]:
@@ -167,12 +172,11 @@ def test_impossible_widths(width: Any) -> None:
 
 
 def test_pixels_hold_the_colours_of_the_tiles() -> None:
-    colours = {
-        tuple(colour) for colour in render_pixels(TRAINS, width=2400).reshape(-1, 3).tolist()
-    }
+    pixels = render_pixels(TRAINS, width=2400).astype(np.int64)
+    colours = set(np.unique(pixels @ [65536, 256, 1]).tolist())
     wanted = [scene.IVORY, scene.FELT, scene.DARK, scene.BACK, scene.GOLD]
     for colour in [*wanted, *(scene.PIPS[pip] for pip in (5, 7, 8, 9))]:
-        assert tuple(bytes.fromhex(colour[1:])) in colours
+        assert int(colour[1:], 16) in colours
 
 
 @pytest.mark.parametrize("draw", [render_svg, render_pixels, render_text])

@@ -61,23 +61,23 @@ def test_a_seats_picture_shows_what_it_may_know(game: str, players: int) -> None
         if batch.episode_over[0]:
             break
         position = without_proofs(position_of(rules, batch.states[0]))
-        for viewer in range(players):
+        for viewer in range(players) if step % 3 == 0 else ():
             other = batch.states.copy()
             permute_hidden(rules, other[0], viewer, rng)
             dealt = without_proofs(position_of(rules, other[0]))
             changed += dealt["hands"] != position["hands"]
             assert drawn(dealt, [viewer], step) == drawn(position, [viewer], step)
         batch.step(policy.act(batch.observations, batch.masks))
-    assert changed > 10 * players
+    assert changed > 5 * players
 
 
 def without_proofs(position: dict[str, Any]) -> dict[str, Any]:
-    """Leave out what hands are known to lack: not every deal agrees with it, and it is not drawn."""
+    """Leave out what hands are known to lack: it is not drawn, and deals may differ from it."""
     return {key: value for key, value in position.items() if key != "lacks"}
 
 
 def drawn(position: dict[str, Any], reveal: Any, step: int) -> tuple[str, str, bytes]:
-    pixels = render_pixels(position, reveal, 300).tobytes() if step % 10 == 0 else b""
+    pixels = render_pixels(position, reveal, 300).tobytes() if step % 15 == 0 else b""
     return render_svg(position, reveal), render_text(position, reveal), pixels
 
 

@@ -45,6 +45,7 @@ def run(path: Path) -> Notebook:
         timeout=HUNG,
         kernel_name="python3",
         record_timing=False,
+        coalesce_streams=True,
         extra_arguments=["--log-level=ERROR"],
         resources={"metadata": {"path": str(ROOT)}},
     )

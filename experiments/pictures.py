@@ -15,7 +15,6 @@ from pathlib import Path
 from typing import Any
 
 from dominoenv import Game
-from dominoenv.render.svg import render_svg
 from experiments.cli import run_program
 
 FOLDER = Path(__file__).parent.parent / "docs" / "images" / "rules"
@@ -42,7 +41,7 @@ def shown(situation: Mapping[str, Any]) -> Game:
 def pictures() -> Iterator[tuple[str, str]]:
     """Yield the file name and the SVG of every picture; all hands lie face up."""
     for name, situation in situations().items():
-        yield f"{name}.svg", render_svg(shown(situation).position(), reveal="all") + "\n"
+        yield f"{name}.svg", shown(situation).svg("all") + "\n"
 
 
 def main() -> None:

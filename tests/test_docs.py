@@ -13,7 +13,7 @@ from dominoenv import BatchedGame
 from tests.pictures import IMAGES, PICTURES, picture
 
 ROOT = Path(__file__).parent.parent
-PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").glob("**/*.md"))]
+PAGES = [*sorted(ROOT.glob("*.md")), *sorted((ROOT / "docs").glob("**/*.md"))]
 OPTIONAL = ("torch", "torchrl", "stable_baselines3", "sb3_contrib")
 PIXELS = re.compile(r"\.pixels\(|rgb_array")  # need Pillow
 SNIPPETS = [
@@ -67,3 +67,24 @@ def test_pictures_show_what_the_code_draws(name: str) -> None:
 def test_observation_tables_are_those_of_the_code(game: str) -> None:
     table = BatchedGame(game, 1, 0).layout.table()
     assert table in (ROOT / "docs" / "observations.md").read_text(encoding="utf-8")
+
+
+def test_every_config_and_notebook_is_described() -> None:
+    page = (ROOT / "docs" / "experiments.md").read_text(encoding="utf-8")
+    patterns = re.findall(r"`(configs/[^`\s]+)`", page)
+    configs = [path.relative_to(ROOT) for path in (ROOT / "configs").glob("*.yaml")]
+    assert not [path for path in configs if not any(path.match(p) for p in patterns)]
+    assert not [p for p in patterns if not list(ROOT.glob(p))]
+    listed = re.findall(
+        r"notebooks/(\w+\.ipynb)", (ROOT / "docs" / "notebooks.md").read_text("utf-8")
+    )
+    assert sorted(listed) == sorted(path.name for path in (ROOT / "notebooks").glob("*.ipynb"))
+
+
+def test_every_program_is_described() -> None:
+    page = (ROOT / "docs" / "experiments.md").read_text(encoding="utf-8")
+    files = [*(ROOT / "experiments").glob("*.py"), *(ROOT / "experiments").glob("*/__main__.py")]
+    for path in files:
+        if "__main__" in path.name or "run_program(main)" in path.read_text(encoding="utf-8"):
+            program = path.parent.name if path.name == "__main__.py" else path.stem
+            assert f"python -m experiments.{program}" in page, program

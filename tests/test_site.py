@@ -44,7 +44,9 @@ def site(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 def test_every_page_is_built(site: Path) -> None:
     names = {re.sub(r"(^|/)README\.md$", r"\1index.md", page) for page in PAGES}
-    for page in names:
+    notebooks = {f"notebooks/{path.stem}" for path in (ROOT / "notebooks").glob("*.ipynb")}
+    assert notebooks
+    for page in names | notebooks:
         assert (site / page).with_suffix(".html").is_file(), page
 
 
@@ -68,6 +70,13 @@ def test_links_of_the_site_lead_somewhere(site: Path) -> None:
             continue
         for link in re.findall(r'(?:href|src)="([^"#?:]+)(?:[#?][^"]*)?"', path.read_text("utf-8")):
             assert (path.parent / link).exists(), (path, link)
+
+
+def test_notebooks_are_shown_with_their_outputs(site: Path) -> None:
+    page = (site / "notebooks" / "tour.html").read_text(encoding="utf-8")
+    assert page.count('role="img"') == 2  # the tables of both games
+    assert re.search(r"\d+ rounds so far", page)
+    assert 'href="notebooks/tour.html"' in (site / "notebooks.html").read_text(encoding="utf-8")
 
 
 def test_the_search_knows_the_pages(site: Path) -> None:

@@ -359,9 +359,10 @@ def test_ties_are_half_a_win_and_seats_of_one_agent_do_not_compare() -> None:
         **{n: np.zeros((2, 3), np.int32) for n in ("turns", "draws", "doubles", "decisions")},
         first=np.zeros(2, np.int32),
         went_out=np.zeros(2, np.int32),
+        bound=np.zeros(2, np.int32),
     )
     who = np.array([[0, 1, 1], [1, 1, 0]])
-    played = Played(("a", "b"), games, np.array([3, 8]), who, np.ones(2, bool), 1.0)
+    played = Played(("a", "b"), games, np.array([3, 8]), who, np.zeros(2, np.int64), 1.0)
     assert rating.wins_by_deal(played).tolist() == [[[0, 1.5], [0.5, 0]], [[0, 0], [2, 0]]]
     assert games.wins.tolist() == [[0.5, 0.5, 0], [1, 0, 0]]
 

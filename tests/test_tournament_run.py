@@ -65,7 +65,7 @@ def test_every_file_loads_and_survives_a_round_trip(path: Path) -> None:
 
 
 MISTAKES = {
-    "agents=[random]": "at least 2 items",
+    "agents=[random]": "needs at least 2 agents",
     "agents=random": "agents='random'",
     "agents=[random, heavyest]": "did you mean 'heaviest'",
     "agents=[random, random]": "2 agents are called 'random': tell them apart by a label",
@@ -155,7 +155,7 @@ def test_the_number_of_processes_and_the_order_of_blocks_change_nothing(
     config = tiny()
     alone = play_tournament(config, tmp_path / "one", 1)
     assert same_games(alone, play_tournament(config, tmp_path / "two", 2))
-    shuffled = list(reversed(units(config)))
+    shuffled = [run.Task(0, unit) for unit in reversed(units(config))]
     finished = run._all_played
     monkeypatch.setattr(run, "_all_played", lambda c, _, jobs: finished(c, shuffled, jobs))
     assert same_games(alone, play_tournament(config, tmp_path / "back", 1))

@@ -73,7 +73,7 @@ def draw_pairs(agents: Sequence[str], rows: Sequence[PairRow], title: str, path:
         i, j = agents.index(row.a), agents.index(row.b)
         means[i, j], means[j, i] = row.difference.mean, -row.difference.mean
         halves[i, j] = halves[j, i] = row.difference.half
-    side = 2.6 + 0.85 * size
+    side = 2.4 + 0.7 * size
     figure = Figure(figsize=(side + 1.2, side), layout="constrained", dpi=DPI)
     axes = figure.subplots()
     most = float(np.nanmax(np.abs(means), initial=0.01))

@@ -2,7 +2,7 @@
 
     python -m experiments.study configs/study_planning.yaml
 
-Each cell of the grid is a tournament; see `docs/studies.md`.
+Each cell of the grid is a tournament; see `docs/tournaments.md`.
 """
 
 from experiments.study.analysis import Findings, find

@@ -13,6 +13,7 @@ from experiments.tournament.report import (
     Grid,
     count,
     deals_to_settle,
+    how_it_was_made,
     multiple,
     percent,
     probability,
@@ -155,11 +156,12 @@ def markdown(
     shown = "\n".join(f"![{name.removesuffix('.png')}]({name})" for name in pictures)
     tournaments = config.tournaments.items()
     cells = "\n".join(f"- {cell}: {one.make_rules()}" for cell, one in tournaments)
-    used = ", ".join(f"{name} {version}" for name, version in versions.items())
     return f"""# Study {config.name}
 
-{summary(config, findings)} Every deal of a pair is played with both agents turned through all
-seats; all tables of a cell play the same deals.
+{summary(config, findings)}
+
+Every deal of a pair is played with both agents turned through all seats; all tables of a cell play
+the same deals.
 
 {shown}
 
@@ -168,10 +170,4 @@ seats; all tables of a cell play the same deals.
 
 {cells}
 
-## How it was made
-
-Seed {config.seed}; {used}.
-
-```yaml
-{config.to_yaml()}```
-"""
+{how_it_was_made(config, "study", versions)}"""

@@ -327,7 +327,6 @@ def markdown(
 ) -> str:
     """Return the report."""
     tables = "\n".join(grid.markdown() for grid in grids(config, analysis))
-    used = ", ".join(f"{name} {version}" for name, version in versions.items())
     return f"""# Tournament {config.name}
 
 {summary(config.make_rules(), played)}
@@ -339,9 +338,16 @@ Every deal is played with the agents turned through all seats; all tables play t
 ![penalties](penalties.png)
 
 {tables}
-## How it was made
+{how_it_was_made(config, "tournament", versions)}"""
 
-Seed {config.seed}; {used}.
+
+def how_it_was_made(config: Contest, what: str, versions: dict[str, str]) -> str:
+    """Return the last section of a report: all that it takes to play the same again."""
+    used = ", ".join(f"{name} {version}" for name, version in versions.items())
+    return f"""## How it was made
+
+Seed {config.seed}; {used}. It is played again by `python -m experiments.{what} FILE` with
+this file:
 
 ```yaml
 {config.to_yaml()}```

@@ -198,16 +198,16 @@ def test_holm_counts_all_lines_of_the_study(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("game", "options"),
     [
-        ("chicken_foot", {"players": 4}),
-        ("chicken_foot", {"players": 2, "max_pip": 6, "hand_size": 4}),
-        ("mexican_train", {"players": 4, "dead_double": "binds"}),
-        ("mexican_train", {"players": 4}),
+        ("chicken_foot", {"players": 4, "rounds": [9]}),
+        ("chicken_foot", {"players": 2, "max_pip": 6, "hand_size": 4, "rounds": [3]}),
+        ("mexican_train", {"players": 4, "dead_double": "binds", "rounds": [9]}),
+        ("mexican_train", {"players": 4, "rounds": [9]}),
     ],
 )
 def test_what_bound_a_blocked_table_is_what_its_moves_show(
     game: str, options: dict[str, Any]
 ) -> None:
-    rules, number, seed = make_rules(game, options), 60, 5
+    rules, number, seed = make_rules(game, options), 40, 5
     seats = np.zeros((number, rules.players), np.int64)
     games = deals.play(rules, np.arange(number), seats, [First(rules)], seed)
     blocked = games.went_out == NOBODY

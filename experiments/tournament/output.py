@@ -84,19 +84,25 @@ def without_nan(data: Any) -> Any:
 def as_csv(rows: Sequence[Any]) -> str:
     """Return one line a row of results, a dataclass; columns such as `of_a.wins.low`."""
     flat = [_flat(asdict(row)) for row in rows]
+    columns = dict.fromkeys(name for row in flat for name in row)
     text = io.StringIO()
-    writer = csv.DictWriter(text, list(flat[0]) if flat else [], lineterminator="\n")
+    writer = csv.DictWriter(text, list(columns), lineterminator="\n")
     writer.writeheader()
     writer.writerows(flat)
     return text.getvalue()
 
 
-def _flat(data: dict[str, Any], path: str = "") -> dict[str, Any]:
-    flat: dict[str, Any] = {}
-    for key, value in data.items():
-        place = f"{path}{key}"
-        flat |= _flat(value, f"{place}.") if isinstance(value, dict) else {place: value}
-    return flat
+def _flat(data: Any, path: str = "") -> dict[str, Any]:
+    """Return every figure in nested data by its path; nothing for None."""
+    if isinstance(data, dict | list | tuple):
+        parts = data.items() if isinstance(data, dict) else enumerate(data)
+        begin = f"{path}." if path else ""
+        return {
+            place: value
+            for key, part in parts
+            for place, value in _flat(part, f"{begin}{key}").items()
+        }
+    return {} if data is None else {path: data}
 
 
 def as_npz(played: Played) -> bytes:

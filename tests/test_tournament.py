@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -28,7 +30,7 @@ from experiments.tournament.analysis import PairRow, analyse, pair_row
 from experiments.tournament.run import Played
 
 SMALL = {"players": 3, "max_pip": 6, "hand_size": 4}
-SEEDS = 200
+SMALL_ONES = 200  # small tournaments, out of a large one
 SURE = 0.9999  # of the bounds below: fixed seeds, so that they are passed once and for all
 
 
@@ -63,6 +65,21 @@ def rows_of(settings: TournamentConfig, table: str = tables.PAIR) -> list[PairRo
     return analysis._pair_rows(settings, play(settings), table, sorted(settings.titles))
 
 
+def split(played: Played, number: int) -> Iterator[Played]:
+    """Make small tournaments of a large one, each of its own deals, which are independent."""
+    size = (played.deal.max() + 1) // number
+    for first in range(0, number * size, size):
+        some = (first <= played.deal) & (played.deal < first + size)
+        games = {name: values[some] for name, values in played.games.arrays().items()}
+        yield replace(
+            played,
+            games=deals.Games(**games),
+            deal=played.deal[some],
+            who=played.who[some],
+            table=played.table[some],
+        )
+
+
 class First(Policy):
     """Plays the legal action of the lowest id: no luck of its own."""
 
@@ -92,17 +109,17 @@ def test_identical_agents_straddle_zero_at_the_nominal_rate(
     monkeypatch.setattr("gc.collect", lambda: 0)  # statsmodels tidies up after every correction
     agents = max(3, rules["players"])
     missed, false_alarms, p_values, seat_p = 0, 0, [], []
-    for seed in range(SEEDS):
-        number = {"pair_deals": 0, "mixed_deals": 0} | {f"{table}_deals": 30}
-        number |= {"seed": seed, "differences": []}
-        settings = config(game=game, rules=rules, agents=twins(agents), **number)
-        played = play(settings)
+    number = {"pair_deals": 0, "mixed_deals": 0} | {f"{table}_deals": 30 * SMALL_ONES}
+    settings = config(
+        game=game, rules=rules, agents=twins(agents), differences=[], block=1000, **number
+    )
+    for played in split(play(settings), SMALL_ONES):
         rows = analysis._pair_rows(settings, played, table, sorted(settings.titles))
         missed += not rows[0].difference.low < 0 < rows[0].difference.high
         false_alarms += any(row.p_corrected < 0.05 for row in rows)
         p_values.append(rows[0].p)
         seat_p.append(analysis.seats(played, 0.95).p)
-    low, high = stats.binom.interval(SURE, SEEDS, 0.05)
+    low, high = stats.binom.interval(SURE, SMALL_ONES, 0.05)
     assert low <= missed <= high
     assert false_alarms <= high  # of any of three comparisons, thanks to the correction
     assert stats.kstest(p_values, "uniform").pvalue > 1 - SURE

@@ -198,7 +198,7 @@ def test_a_damaged_file_is_played_again(damage: str, tmp_path: Path) -> None:
 
 
 def test_a_killed_tournament_goes_on_in_a_new_process(tmp_path: Path) -> None:
-    overrides = [*SMALL, "pair_deals=400", "mixed_deals=0", "block=4"]
+    overrides = [*SMALL, "pair_deals=120", "mixed_deals=0", "block=4"]
     command = [sys.executable, "-m", "experiments.tournament", str(QUICK), *overrides]
     out = tmp_path / "killed"
     process = subprocess.Popen(
@@ -218,7 +218,7 @@ def test_a_killed_tournament_goes_on_in_a_new_process(tmp_path: Path) -> None:
     straight = play_tournament(config, tmp_path / "straight", 1)
     assert same_games(straight, run.collect(config, Store(config, out)))
     results = json.loads((out / "results.json").read_text())
-    assert results["games"] == 3 * 400 * 6
+    assert results["games"] == 3 * 120 * 6
 
 
 def test_other_code_plays_anew(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -17,12 +17,13 @@ from matplotlib.figure import Figure
 from experiments.inference import Estimate
 from experiments.study.analysis import Findings, PairLine, SameLine
 from experiments.study.config import StudyConfig
-from experiments.tournament.plots import DPI, GREY
+from experiments.tournament.plots import GREY
 
 PLOTS = ("pairs.png", "tables.png", "order.png", "changes.png")
 COLOURS = ("#0b6e99", "#c8553d", "#5a8f29", "#7b4ea3", "#b8860b", "#444444")
 MARKS = "osD^vP"
 MULTIPLE, SHARE = "multiple of the fair share", "% of rounds"
+DPI = 100  # they are tall
 LINE, MARGINS, WIDTH = 0.3, 1.5, 3.3  # inches: a line, above and below, a panel
 
 Series = dict[str, dict[str, Estimate]]  # by what is compared, by cell

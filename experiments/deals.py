@@ -21,7 +21,7 @@ from dominoenv.games import kind_of
 from dominoenv.round import WENT_OUT
 
 NOBODY = -1  # in Games.went_out: the round was blocked
-FREE, BY_DOUBLE, BY_CENTRE = range(3)  # in Games.bound: what alone could be played on at the end
+FREE, BY_DOUBLE, BY_CENTRE = range(3)  # in Games.bound: what was unfinished at the end
 
 
 @dataclass(frozen=True)
@@ -35,7 +35,7 @@ class Games:
     decisions: NDArray[np.int32]  # (G, P) moves with a choice, which the agent was asked for
     first: NDArray[np.int32]  # (G,) the seat that moved first
     went_out: NDArray[np.int32]  # (G,) the seat that went out, or NOBODY
-    bound: NDArray[np.int32]  # (G,) BY_DOUBLE: a pending double or an open foot; BY_CENTRE; or FREE
+    bound: NDArray[np.int32]  # (G,) BY_DOUBLE: a double pending, a foot open; BY_CENTRE; or FREE
 
     @property
     def wins(self) -> NDArray[np.float64]:
@@ -139,7 +139,7 @@ class _Tally:
 
 
 def bound_by(rules: Rules, states: NDArray[np.void]) -> NDArray[np.int32]:
-    """Return (G,) what alone the next play could join: BY_DOUBLE, BY_CENTRE, or FREE."""
+    """Return (G,) whether a double is pending or a foot open, the centre not full, or neither."""
     if isinstance(rules, ChickenFootRules):
         by_double = states["foot"] != NO_FOOT
         by_centre = states["arms"] < rules.centre_arms

@@ -199,8 +199,8 @@ def same_endings(rows: Sequence[SameRow], labels: Sequence[str] = ()) -> Grid:
     headings = ("agent", "blocked", "at a double", "at the centre", "free")
     caption = (
         "Shares of all rounds at tables of one agent. blocked: nobody went out; of these, at a "
-        "double: a pending double or an open foot was the only place to play; at the centre: it "
-        "was not full yet; free: neither, the tiles left fitted no end that was open to them."
+        "double: with a double pending or a foot open; at the centre: before it was full; free: "
+        "with neither, as the tiles left fitted no end that was open to them."
     )
     return _labelled("How rounds are blocked", headings, cells, caption, labels)
 

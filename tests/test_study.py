@@ -5,6 +5,7 @@ from __future__ import annotations
 import csv
 import json
 import os
+import re
 import sys
 from pathlib import Path
 from typing import Any
@@ -25,12 +26,14 @@ from experiments.study import Findings, StudyConfig, __main__, find
 from experiments.study.output import RESULTS, write_study
 from experiments.study.plots import PLOTS, pictures
 from experiments.study.report import grids, markdown
+from experiments.tournament import TournamentConfig
 from experiments.tournament.analysis import same_values
 from experiments.tournament.run import Played, play_tournaments
 from experiments.tournament.tables import units
 from tests.test_tournament import First
 
-CONFIGS = Path(__file__).resolve().parent.parent / "configs"
+ROOT = Path(__file__).resolve().parent.parent
+CONFIGS = ROOT / "configs"
 QUICK = CONFIGS / "study_quick.yaml"
 BASE: dict[str, Any] = {
     "name": "t",
@@ -368,3 +371,28 @@ def test_errors_are_one_sentence(
     assert caught.value.code == 2
     assert reason in text
     assert text.count("\n") == 1
+
+
+# ----------------------------------------------------------------------------- what is in the docs
+
+
+@pytest.mark.parametrize(
+    "report", sorted((ROOT / "docs" / "results").glob("*/report.md")), ids=lambda p: p.parent.name
+)
+def test_a_kept_report_is_that_of_the_config_of_its_name(report: Path) -> None:
+    path = CONFIGS / f"{report.parent.name}.yaml"
+    model = StudyConfig if path.stem.startswith("study") else TournamentConfig
+    config = load_config(path, (), model)
+    text = report.read_text(encoding="utf-8")
+    assert f"```yaml\n{config.to_yaml()}```" in text
+    program = "study" if model is StudyConfig else "tournament"
+    index = (ROOT / "docs" / "results" / "README.md").read_text(encoding="utf-8")
+    assert f"`python -m experiments.{program} configs/{path.name}`" in index
+    for picture in re.findall(r"\]\(([a-z]+\.png)\)", text):
+        assert (report.parent / picture).stat().st_size < 200_000
+
+
+def test_every_study_and_ladder_has_its_report() -> None:
+    names = {path.stem for kind in ("tournament", "study") for path in CONFIGS.glob(f"{kind}_*")}
+    kept = {path.parent.name for path in (ROOT / "docs" / "results").glob("*/report.md")}
+    assert names - {"study_quick", "tournament_quick"} == kept

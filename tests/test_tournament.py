@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import replace
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -360,6 +361,47 @@ def test_ratings_recover_strengths_and_their_intervals_cover() -> None:
         covered += int(((low < truth) & (truth < high)).sum())
         assert rating.fit(wins.sum(axis=0)) == pytest.approx(truth, abs=130)
     assert 0.88 < covered / (4 * repeats) < 0.99
+
+
+def test_so_many_deals_part_two_ratings() -> None:
+    """Intervals shrink with the root of the number of deals, and then they touch."""
+
+    def rated(mean: float, half: float) -> rating.Rating:
+        interval = inference.Estimate(mean, mean - half, mean + half)
+        return rating.Rating("a", interval, None, 0.0, 0)
+
+    upper, lower, deals = rated(10, 6), rated(0, 9), 400
+    needed = rating.deals_apart(upper, lower, deals)
+    shrunk = np.sqrt(deals / needed)
+    assert 10 - 6 * shrunk == pytest.approx(0 + 9 * shrunk)
+    assert rating.deals_apart(rated(5, 1), rated(5, 1), deals) == np.inf
+
+
+def test_the_steps_of_the_ladder_are_differences_of_neighbours() -> None:
+    settings = config(agents=["random", "heaviest", "lightest"], pair_deals=40)
+    found = analyse(settings, play(settings))
+    for upper, lower in pairwise(found.ratings):
+        step = upper.above_next
+        assert step is not None
+        assert step.mean == pytest.approx(upper.rating.mean - lower.rating.mean)
+        assert step.low < step.mean < step.high
+    assert found.ratings[-1].above_next is None
+    grid = next(g for g in report.grids(settings, found) if g.title == "The steps of the ladder")
+    assert [row[:2] for row in grid.rows] == [
+        (upper.agent, lower.agent) for upper, lower in pairwise(found.ratings)
+    ]
+
+
+def test_only_the_pairs_of_interest_meet() -> None:
+    agents, pairs = ["random", "heaviest", "lightest"], [["random", "heaviest"]]
+    settings = config(agents=agents, pairs=pairs, pair_deals=20, same_deals=10)
+    found = analyse(settings, play(settings))
+    assert {(row.a, row.b) for row in found.pairs} == {("heaviest", "random")}
+    assert {row.agent for row in found.same} == set(agents)
+    assert all(row.deals == 10 for row in found.same)
+    everybody = config(agents=agents, pair_deals=20)
+    row = pair_row(everybody, play(everybody), "pair", "heaviest", "random")
+    assert row == replace(found.pairs[0], p_corrected=row.p if row else 1)
 
 
 def test_an_agent_that_never_loses_has_a_rating() -> None:

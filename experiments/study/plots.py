@@ -17,7 +17,7 @@ from matplotlib.figure import Figure
 from experiments.inference import Estimate
 from experiments.study.analysis import Findings, PairLine, SameLine
 from experiments.study.config import StudyConfig
-from experiments.tournament.plots import GREY
+from experiments.tournament.plots import GREY, save
 
 PLOTS = ("pairs.png", "tables.png", "order.png", "changes.png")
 COLOURS = ("#0b6e99", "#c8553d", "#5a8f29", "#7b4ea3", "#b8860b", "#444444")
@@ -154,7 +154,7 @@ def draw_forest(
         list(by_name.values()), list(by_name), loc="outside lower center", frameon=False, ncols=4
     )
     figure.suptitle(f"{config.name}, {config.confidence:.0%} intervals", fontweight="bold")
-    figure.savefig(path)
+    save(figure, path)
 
 
 def _draw_panel(axes: Axes, cells: Sequence[str], panel: Panel, names: Sequence[str]) -> None:

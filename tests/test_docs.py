@@ -9,7 +9,8 @@ from pathlib import Path
 import pettingzoo
 import pytest
 
-from dominoenv import BatchedGame
+from dominoenv import BatchedGame, Rules, make_rules
+from dominoenv.games import kind_of
 from tests.pictures import IMAGES, PICTURES, picture
 
 ROOT = Path(__file__).parent.parent
@@ -67,6 +68,38 @@ def test_pictures_show_what_the_code_draws(name: str) -> None:
 def test_observation_tables_are_those_of_the_code(game: str) -> None:
     table = BatchedGame(game, 1, 0).layout.table()
     assert table in (ROOT / "docs" / "observations.md").read_text(encoding="utf-8")
+
+
+@pytest.mark.parametrize("players", [2, 4, 7])
+def test_action_ids_are_those_of_the_page(players: int) -> None:
+    page = (ROOT / "docs" / "observations.md").read_text(encoding="utf-8")
+    formulas = re.findall(r"^\|[^|`]*\| `(.*?)` \| (the tile|draw|pass|stop)", page, re.M)
+    assert len(formulas) == 7
+    trains, feet = formulas[:4], formulas[4:]
+    rules = make_rules("mexican_train", players=players, max_pip=12, opening="whole_train")
+    size, viewer = rules.tiles.size, 1
+    for target in range(players + 1):
+        place = "M" if target == players else (viewer + target) % players
+        for tile in range(size):
+            at = {"P": players, "T": size, "target": target, "tile": tile}
+            check_actions(rules, viewer, trains, at, f"{rules.tiles.text(tile)}@{place}")
+    rules = make_rules("chicken_foot", players=players, max_pip=12, hand_size=5)
+    for pip in range(13):
+        for other in range(13):
+            at = {"K": 13, "pip": pip, "other": other}
+            text = f"{max(pip, other)}-{min(pip, other)}@{pip}"
+            check_actions(rules, viewer, feet, at, text)
+
+
+def check_actions(
+    rules: Rules, viewer: int, formulas: list[tuple[str, str]], at: dict[str, int], play: str
+) -> None:
+    """Check that the formulas give the ids of a play and of the other moves."""
+    observe = kind_of(rules).observe
+    ids = [eval(formula, {}, at) for formula, _ in formulas]
+    expected = [play if move == "the tile" else move for _, move in formulas]
+    assert [observe.action_text(rules, viewer, i) for i in ids] == expected
+    assert max(ids) == observe.num_actions(rules) - 1
 
 
 def test_every_config_and_notebook_is_described() -> None:

@@ -26,7 +26,7 @@ lint: $(STAMP) ## check style and types
 soak: $(STAMP) ## compare the engine with the plain reference for MINUTES (10), over all options
 	$(BIN)/python -m tests.soak --minutes $(or $(MINUTES),10) --seed $(or $(SEED),0)
 
-bench: $(STAMP) ## measure speed (about 15 minutes) and put the tables into docs/performance.md
+bench: $(STAMP) ## measure speed (about 8 minutes) and put the tables into docs/performance.md
 	$(INSTALL) -e '.[bench]'
 	$(BIN)/python -m experiments.throughput --write docs/performance.md
 

@@ -98,15 +98,21 @@ def test_the_program_measures_every_part_and_writes_the_page(
     assert "8 games" in text and "25 %" in text
     assert "classic environments are not installed" in text
 
+    monkeypatch.setattr("sys.argv", [*arguments, "--only", "start"])
+    monkeypatch.setattr(lifetime, "first_use", lambda game: 2.5)
+    program.main()
+    again = page.read_text(encoding="utf-8")
+    assert again == text.replace("1.5 s", "2.5 s") != text  # the other tables stay
+
 
 def test_a_page_without_marks_is_left_alone(tmp_path: Path) -> None:
     page = tmp_path / "page.md"
     page.write_text("a page of somebody else", encoding="utf-8")
     with pytest.raises(DominoError, match="must hold the lines"):
-        report.write_between_marks(page, "text")
+        report.write_sections(page, "text", {})
     assert page.read_text(encoding="utf-8") == "a page of somebody else"
     with pytest.raises(DominoError, match="cannot read"):
-        report.write_between_marks(tmp_path / "missing.md", "text")
+        report.write_sections(tmp_path / "missing.md", "text", {})
 
 
 def test_memory_of_a_game_is_that_of_its_arrays() -> None:

@@ -35,7 +35,7 @@ from dominoenv.render.svg import render_svg
 from dominoenv.render.text import render_text, wants_colour
 from tests.test_leaks import permute_hidden
 from tests.test_render import FEET, TRAINS, positions
-from tests.test_render_layout import deepest
+from tests.test_render_layout import deepest, staircase
 
 pytest.importorskip("PIL", reason="pixels are drawn by Pillow")
 
@@ -204,21 +204,10 @@ def test_without_pillow(monkeypatch: pytest.MonkeyPatch) -> None:
 
 @pytest.mark.parametrize("width", [70, 71, 85, 100])
 def test_the_deepest_tables_fit_as_text(width: int) -> None:
-    for position in (deepest(18), staircase()):
+    for position in (deepest(18), staircase(18)):
         lines = render_text(position, "all", width=width).splitlines()
         assert max(map(len, lines)) <= width
         assert re.search(r"[┃] ?\d+ ?│ ?\d+ ?┃──── \[", lines[4])  # the one arm leaves the middle
-
-
-def staircase() -> dict[str, Any]:
-    """Let every double but the one in the middle grow from the one before: 18 feet."""
-    table: list[list[Any]] = [["1-0"], ["1-1", 0]]
-    for pip in range(2, 19):
-        foot = len(table) - 1
-        table += [[f"{pip}-{pip - 1}", foot], [f"{pip}-{pip}", foot + 1]]
-    rules = {"players": 2, "max_pip": 18, "centre_arms": 1, "toes": 1}
-    base = {"game": "chicken_foot", "rules": rules, "centre": 0, "to_move": 0}
-    return {**base, "hands": [["2-0"], ["3-0"]], "boneyard": [], "table": table}
 
 
 class Terminal(io.StringIO):

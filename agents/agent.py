@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 
 from agents.reading import READING, offsets
 from dominoenv.errors import DominoError, RulesError, nearest
-from dominoenv.policies import Actions, Masks, Observations, Policy, as_int8, refuse_empty
+from dominoenv.policies import Actions, Masks, Numbers, Observations, Policy, as_int8, refuse_empty
 from dominoenv.rules import Rules
 from dominoenv.trains import SEARCH
 
@@ -88,6 +88,15 @@ class Agent(Policy):
                 )
                 lines.append(f"| `{spec.name}` | {spec.default} | {allowed} | {meaning} |")
         return "\n".join(lines)
+
+    def scores(self, observations: Observations, masks: Masks) -> Numbers:
+        """Return (n, A) how good the kernel holds each legal action to be; 0 for the others."""
+        masks = as_int8(masks, self.num_actions)
+        found = np.zeros(masks.shape)
+        for i in range(len(masks)):  # one by one: the kernel keeps the scores of its last row
+            Agent.act(self, observations[i : i + 1], masks[i : i + 1])
+            found[i] = np.where(masks[i], self._scores, 0.0)
+        return found
 
     def act(self, observations: Observations, masks: Masks) -> Actions:
         """Return one legal action for each of n decisions."""

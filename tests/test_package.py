@@ -26,10 +26,12 @@ LAYERS = [
     {"drive"},
     {"positions"},
     {"determinize", "records"},
+    {"advice", "deals"},
     {"batch", "policies"},
     {"game", "playouts"},
     {"recorder", "verify", "render"},
-    {"envs"},
+    {"envs", "replay"},
+    {"terminal"},
     {"mexican_train_v0", "chicken_foot_v0", "__main__"},
 ]
 

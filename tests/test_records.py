@@ -40,7 +40,8 @@ from dominoenv import (
     write_record,
 )
 from dominoenv.__main__ import GOOD, INVALID, WRONG_USE, main
-from dominoenv.verify import LONGEST_LINE, _lead_order
+from dominoenv.deals import lead_order
+from dominoenv.verify import LONGEST_LINE
 from tests.tables import random_rules
 
 ROOT = Path(__file__).parent.parent
@@ -177,9 +178,9 @@ def test_a_broken_off_match_reads_up_to_its_last_round(seed: int) -> None:
 
 
 def test_the_search_for_a_leader_is_the_kernels() -> None:
-    assert _lead_order(1, 6) == [1, 2, 3, 4, 5, 6, 0]
-    assert _lead_order(4, 6) == [4, 3, 2, 1, 0, 5, 6]
-    assert _lead_order(0, 6) == [0, 1, 2, 3, 4, 5, 6]
+    assert lead_order(1, 6) == [1, 2, 3, 4, 5, 6, 0]
+    assert lead_order(4, 6) == [4, 3, 2, 1, 0, 5, 6]
+    assert lead_order(0, 6) == [0, 1, 2, 3, 4, 5, 6]
     rules = make_rules(
         "chicken_foot", {**SMALL, "hand_size": 2, "centre_arms": 2, "rounds": [6, 1]}
     )

@@ -144,7 +144,7 @@ def mistakes(
             stakes.setdefault(seat, []).append(max(values) - min(values))
     usual = {seat: median(spreads) for seat, spreads in stakes.items()}
     return [
-        bool(one) and _is_mistake(move, one, usual.get(seat, 0.0))
+        one is not None and _is_mistake(move, one, usual.get(seat, 0.0))
         for (seat, move), one in zip(moves, advice, strict=True)
     ]
 

@@ -31,6 +31,7 @@ LAYERS = [
     {"game", "playouts"},
     {"recorder", "verify", "render"},
     {"envs", "replay"},
+    {"sitting"},
     {"terminal"},
     {"mexican_train_v0", "chicken_foot_v0", "__main__"},
 ]

@@ -6,19 +6,17 @@ down unless they are revealed. Coordinates are those of the moves: `seat 2` is `
 
 from __future__ import annotations
 
+import os
 import re
-from collections.abc import Collection, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
-from typing import Any, Literal
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, TextIO
 
 import numpy as np
 
 from dominoenv.chicken_foot.state import CENTRE
 from dominoenv.errors import PositionError
-from dominoenv.positions import MEXICAN, FootTable, record_of
-from dominoenv.rules import Rules
-
-Reveal = Literal["all"] | Collection[int] | None
+from dominoenv.render.table import Link, Reveal, Seat, Table, Train, Tree, read_table
 
 LEAST_WIDTH, MOST_WIDTH = 60, 10_000
 FACE_DOWN = "▯"
@@ -42,9 +40,9 @@ def render_text(
     """Draw a position, a dict as `Game.position()` returns it, in at most `width` columns.
 
     reveal: whose hands lie face up: "all", the seats named, or nobody's (None). colour: with ANSI
-    colours, for a terminal. Trains that are too long lose tiles in their middle, never their end.
-    Raises PositionError or RulesError for a position that cannot be, PositionError for hands to
-    reveal that are no seats, and for a `width` below 60 or above 10,000.
+    colours, for a terminal (`wants_colour`). Trains that are too long lose tiles in their middle,
+    never their end. Raises PositionError or RulesError for a position that cannot be, PositionError
+    for hands to reveal that are no seats, and for a `width` below 60 or above 10,000.
     """
     if not isinstance(width, int) or width < LEAST_WIDTH:
         raise PositionError(f"width={width!r} is too narrow a picture; take {LEAST_WIDTH} or more")
@@ -52,31 +50,28 @@ def render_text(
         raise PositionError(f"width={width} is too wide a picture; take {MOST_WIDTH} at most")
     if not isinstance(colour, bool | np.bool_):
         raise PositionError(f"colour={colour!r} must be true or false")
-    rules, _ = record_of(position)
-    _check_reveal(rules, reveal)
-    pen = _Pen(rules, position, colour, width)
-    table = _trains(pen) if position["game"] == "mexican_train" else _feet(pen)
-    lines = [*_head(pen), "", *table, "", *_hands(pen, reveal), "", *_wrapped(pen, _status(pen))]
+    table = read_table(position, reveal)
+    pen = _Pen(table, bool(colour), width)
+    lies = _trains(pen) if table.tree is None else _feet(pen, table.tree)
+    status = _wrapped(pen, table.status.split())
+    lines = [*_head(pen), "", *lies, "", *_hands(pen), "", *status]
     return "\n".join(line.rstrip() for line in lines)
 
 
-def _check_reveal(rules: Rules, reveal: object) -> None:
-    """Raise PositionError for what does not name hands."""
-    if reveal is None or (isinstance(reveal, str) and reveal == "all"):
-        return
-    seats: list[Any] = [-1]
-    if isinstance(reveal, Collection) and getattr(reveal, "ndim", 1) == 1:  # of an array
-        seats = list(reveal)
-    if not all(isinstance(seat, int | np.integer) and 0 <= seat < rules.players for seat in seats):
-        raise PositionError(f"reveal={reveal!r} must be 'all', None or some seats")
+def wants_colour(stream: TextIO) -> bool:
+    """Return whether a stream is a terminal that may be written to in colour.
+
+    The environment variables NO_COLOR (https://no-color.org) and TERM=dumb forbid it.
+    """
+    plain = os.environ.get("NO_COLOR") or os.environ.get("TERM") == "dumb"
+    return stream.isatty() and not plain
 
 
 @dataclass(frozen=True)
 class _Pen:
     """What every part of the picture is drawn with."""
 
-    rules: Rules
-    position: Mapping[str, Any]
+    table: Table
     colour: bool
     width: int
 
@@ -92,22 +87,6 @@ class _Pen:
             self._coded(str(pip), f"{weight}38;5;{_PIP_COLOURS[pip]}") for pip in (inner, outer)
         )
         return f"[{left}|{right}]"
-
-    def pips(self, text: str) -> tuple[int, int]:
-        """Return the low and the high pip of a tile."""
-        tile = self.rules.tiles.parse(text)
-        return int(self.rules.tiles.low[tile]), int(self.rules.tiles.high[tile])
-
-    @property
-    def seats(self) -> range:
-        return range(len(self.position["hands"]))
-
-    @property
-    def is_over(self) -> bool:
-        return "penalties" in self.position
-
-    def is_mover(self, seat: int) -> bool:
-        return bool(seat == self.position["to_move"]) and not self.is_over
 
 
 # -------------------------------------------------------------------------------------- the frame
@@ -137,53 +116,33 @@ def _wrapped(pen: _Pen, words: Sequence[str], indent: int = 0, between: str = " 
 
 
 def _head(pen: _Pen) -> list[str]:
-    rules, position = pen.rules, pen.position
-    name = position["game"].replace("_", " ").title()
-    number = position.get("round", 0) + 1
-    left = (
-        f"{pen.paint(name, 'bold')} · {len(pen.seats)} players · double-{rules.max_pip} · "
-        f"round {number} of {len(rules.rounds)}"
-    )
-    line = _spread(pen, left, f"boneyard {len(position['boneyard'])}")
+    name, *facts = pen.table.title
+    left = " · ".join([pen.paint(name, "bold"), *facts])
+    line = _spread(pen, left, f"boneyard {pen.table.boneyard}")
     return [line, pen.paint("─" * pen.width, "dim")]
 
 
-def _hands(pen: _Pen, reveal: Reveal) -> Iterator[str]:
-    position = pen.position
-    scores = position.get("scores", [0] * len(pen.seats))
-    for seat in pen.seats:
-        hand, score = position["hands"][seat], scores[seat]
-        points = f"{score:>5} {'point' if abs(score) == 1 else 'points':<6}"
-        lead = f"{_seat_label(pen, seat)}{points}  {len(hand):>3} "
-        open_hand = isinstance(reveal, str) or (reveal is not None and seat in reveal)
-        tiles = [pen.tile(*pen.pips(text)[::-1]) if open_hand else FACE_DOWN for text in hand]
+def _hands(pen: _Pen) -> Iterator[str]:
+    for seat in pen.table.seats:
+        score, unit = seat.points.split()
+        lead = (
+            f"{_seat_label(pen, seat.number, seat.is_mover)}{score:>5} {unit:<6}  {seat.size:>3} "
+        )
+        hand = _hand(pen, seat)
         indent = _columns(lead)
-        lines = _wrapped(pen, tiles or [pen.paint("no tiles", "dim")], indent, "")
+        lines = _wrapped(pen, hand or [pen.paint("no tiles", "dim")], indent, "")
         yield lead + lines[0]
         yield from lines[1:]
 
 
-def _seat_label(pen: _Pen, seat: int) -> str:
-    if pen.is_mover(seat):
-        return pen.paint(f"{MOVER} seat {seat}", "bold")
-    return f"  seat {seat}"
+def _hand(pen: _Pen, seat: Seat) -> list[str]:
+    if seat.hand is None:
+        return [FACE_DOWN] * seat.size
+    return [pen.tile(*link) for link in seat.hand]
 
 
-def _status(pen: _Pen) -> list[str]:
-    """Say in words what happens next."""
-    position = pen.position
-    if pen.is_over:
-        penalties = ", ".join(
-            f"seat {seat} {penalty}" for seat, penalty in enumerate(position["penalties"])
-        )
-        return f"The round is over. Penalties: {penalties}.".split()
-    words = f"Seat {position['to_move']} to move"
-    if position.get("owes_play"):
-        words += ", owes a play for its double"
-    if position.get("drew"):
-        words += ", has drawn"
-    duty = _train_duty(position) if position["game"] == "mexican_train" else _foot_duty(pen)
-    return f"{words}{duty}.".split()
+def _seat_label(pen: _Pen, seat: int, is_mover: bool) -> str:
+    return pen.paint(f"{MOVER} seat {seat}", "bold") if is_mover else f"  seat {seat}"
 
 
 def _box(pip: int) -> list[str]:
@@ -222,7 +181,7 @@ def _branch(block: list[str], i: int, number: int) -> Iterator[tuple[str, str]]:
         yield ("   " if i == number - 1 else "│  "), text
 
 
-def _chain(pen: _Pen, links: Sequence[tuple[int, int]], room: int) -> str:
+def _chain(pen: _Pen, links: Sequence[Link], room: int) -> str:
     """Draw tiles end to end; the middle is left out where they are too many for the room."""
     tiles = [pen.tile(*link) for link in links]
     if sum(map(_columns, tiles)) <= room:
@@ -242,116 +201,51 @@ def _chain(pen: _Pen, links: Sequence[tuple[int, int]], room: int) -> str:
 
 
 def _trains(pen: _Pen) -> list[str]:
-    position = pen.position
-    pending = list(position.get("pending", []))
-    blocks = [_train(pen, MEXICAN, position["mexican_train"], pending)]
-    blocks += [_train(pen, seat, position["trains"][seat], pending) for seat in pen.seats]
-    return _fan(pen, position["engine"], blocks)
+    *own, mexican = pen.table.trains
+    return _fan(pen, pen.table.middle, [[_train(pen, train)] for train in (mexican, *own)])
 
 
-def _train(pen: _Pen, name: int | str, texts: Sequence[str], pending: list[int | str]) -> list[str]:
-    links = list(_links(pen, texts))
-    end = links[-1][1] if links else pen.position["engine"]
-    if name == MEXICAN:
+def _train(pen: _Pen, train: Train) -> str:
+    if train.seat is None:
         label = "  Mexican  "
     else:
-        assert isinstance(name, int)
-        marked = name in pen.position.get("markers", [])
-        label = f"{_seat_label(pen, name)} {pen.paint(FLAG, 'flag') if marked else ' '} "
-    duty = f"{PENDING}{pending.index(name) + 1}" if name in pending else ""
-    note = f"{pen.paint(f'{duty:<3}', 'alert')}{pen.paint(f'end {end:>2}', 'open')}"
+        flag = pen.paint(FLAG, "flag") if train.is_marked else " "
+        label = f"{_seat_label(pen, train.seat, train.is_mover)} {flag} "
+    duty = f"{PENDING}{train.pending}" if train.pending else ""
+    note = f"{pen.paint(f'{duty:<3}', 'alert')}{pen.paint(f'end {train.end:>2}', 'open')}"
     room = pen.width - STEM - _columns(label) - _columns(note) - 1
-    shown = _chain(pen, links, room) if links else pen.paint("·", "dim")
+    shown = _chain(pen, train.links, room) if train.links else pen.paint("·", "dim")
     gap = pen.width - STEM - _columns(label) - _columns(shown) - _columns(note)
-    return [label + shown + " " * gap + note]
-
-
-def _links(pen: _Pen, texts: Sequence[str]) -> Iterator[tuple[int, int]]:
-    """Turn a train's tiles so that each fits the one before; yield (inner, outer) pips."""
-    end = pen.position["engine"]
-    for text in texts:
-        low, high = pen.pips(text)
-        if end not in (low, high):
-            raise PositionError(f"{text} does not fit the end {end} of its train")
-        yield end, low + high - end
-        end = low + high - end
-
-
-def _train_duty(position: Mapping[str, Any]) -> str:
-    pending = position.get("pending", [])
-    if not pending or position.get("owes_play"):
-        return ""
-    whose = "the Mexican Train" if pending[0] == MEXICAN else f"the train of seat {pending[0]}"
-    return f"; must cover the double on {whose} ({PENDING}1)"
+    return label + shown + " " * gap + note
 
 
 # ----------------------------------------------------------------------------------- Chicken Foot
 
 
-@dataclass
-class _Tree:
-    """What lies on a Chicken Foot table: entries, who joined whom, and how it stands."""
-
-    table: FootTable
-    links: list[tuple[int, int]] = field(default_factory=list)  # (inner, outer) of each entry
-    joined: dict[int, list[int]] = field(default_factory=dict)  # entry or CENTRE -> its entries
-
-    def arms(self) -> list[int]:
-        return self.joined.get(CENTRE, [])
+def _feet(pen: _Pen, tree: Tree) -> list[str]:
+    arms = tree.joined.get(CENTRE, [])
+    blocks = [_arm(pen, tree, entry, pen.width - STEM) for entry in arms]
+    missing = [pen.paint(f"{MISSING} for a {pen.table.middle}", "dim")]
+    blocks += [missing] * tree.missing(CENTRE)
+    return [*_fan(pen, pen.table.middle, blocks), "", *_open_ends(pen, tree)]
 
 
-def _grow(pen: _Pen) -> _Tree:
-    """Follow the table tile by tile."""
-    tree = _Tree(FootTable(pen.rules, pen.position["centre"]))
-    for i, (text, *where) in enumerate(pen.position["table"]):
-        entry = where[0] if where else CENTRE
-        low, high = pen.pips(text)
-        pip = tree.table.pip_of(entry)
-        if pip not in (low, high):
-            raise PositionError(f"table[{i}]: {text} does not fit the pip {pip}")
-        tree.table.join(pen.rules.tiles.parse(text), pip, entry)
-        tree.links.append((pip, low + high - pip))
-        tree.joined.setdefault(entry, []).append(i)
-    return tree
-
-
-def _feet(pen: _Pen) -> list[str]:
-    tree = _grow(pen)
-    blocks = [_arm(pen, tree, entry, pen.width - STEM) for entry in tree.arms()]
-    missing = [pen.paint(f"{MISSING} for a {pen.position['centre']}", "dim")]
-    blocks += [missing] * tree.table.centre_missing
-    return [*_fan(pen, pen.position["centre"], blocks), "", *_open_ends(pen, tree)]
-
-
-def _arm(pen: _Pen, tree: _Tree, entry: int, room: int) -> list[str]:
+def _arm(pen: _Pen, tree: Tree, entry: int, room: int) -> list[str]:
     """Draw the tiles from an entry to the next double, and what grows from that, below it."""
-    chain = [entry]
-    while not _is_double(tree, chain[-1]) and chain[-1] in tree.joined:
-        chain.append(tree.joined[chain[-1]][0])
+    chain = tree.chain(entry)
     last = chain[-1]
     note = _end_note(pen, tree, last)
     links = [tree.links[i] for i in chain]
     lines = [f"{_chain(pen, links, room - _columns(note) - 1)} {note}"]
     toes = [_arm(pen, tree, toe, room - 3) for toe in tree.joined.get(last, [])]
-    if last == tree.table.foot:
-        toes += [[pen.paint(f"{MISSING} toe", "alert")]] * _toes_missing(tree)
+    toes += [[pen.paint(f"{MISSING} toe", "alert")]] * tree.missing(last)
     for i, block in enumerate(toes):
         stems = ("╰─ ", "   ") if i == len(toes) - 1 else ("├─ ", "│  ")
         lines += [stems[0] + block[0], *(stems[1] + line for line in block[1:])]
     return lines
 
 
-def _is_double(tree: _Tree, entry: int) -> bool:
-    inner, outer = tree.links[entry]
-    return inner == outer
-
-
-def _toes_missing(tree: _Tree) -> int:
-    needed: int = tree.table.rules.toes
-    return needed - len(tree.table.toes)
-
-
-def _end_note(pen: _Pen, tree: _Tree, entry: int) -> str:
+def _end_note(pen: _Pen, tree: Tree, entry: int) -> str:
     if entry in tree.table.open:
         return pen.paint(f"→ {tree.table.open[entry]}", "open")
     if entry in tree.table.toes:
@@ -361,24 +255,8 @@ def _end_note(pen: _Pen, tree: _Tree, entry: int) -> str:
     return "" if entry in tree.joined else pen.paint("dead", "dim")
 
 
-def _open_ends(pen: _Pen, tree: _Tree) -> list[str]:
-    counts: dict[int, int] = {}
-    for pip in sorted(tree.table.open.values()):
-        counts[pip] = counts.get(pip, 0) + 1
-    ends = [f"{pip}×{number}" for pip, number in counts.items()]
-    locked = tree.table.centre_missing > 0 or tree.table.foot is not None
-    lead = "  open ends, locked now:  " if locked else "  open ends:  "
+def _open_ends(pen: _Pen, tree: Tree) -> list[str]:
+    ends = [f"{pip}×{number}" for pip, number in tree.ends().items()]
+    lead = "  open ends, locked now:  " if tree.is_locked else "  open ends:  "
     lines = _wrapped(pen, ends or ["none"], len(lead), "  ")
-    return [lead + pen.paint(lines[0], "dim" if locked else "open"), *lines[1:]]
-
-
-def _foot_duty(pen: _Pen) -> str:
-    table = _grow(pen).table
-    if table.centre_missing:
-        number = table.centre_missing
-        places = f"{number} {'arm' if number == 1 else 'arms'}"
-        return f"; the centre comes first, {places} to go, by {table.centre}"
-    if table.foot is None:
-        return ""
-    number = table.rules.toes - len(table.toes)
-    return f"; the open foot needs {number} {'toe' if number == 1 else 'toes'}, by {table.foot_pip}"
+    return [lead + pen.paint(lines[0], "dim" if tree.is_locked else "open"), *lines[1:]]

@@ -1,0 +1,230 @@
+"""Where everything on a table lies: the one layout that all drawings share.
+
+The double is the origin. Lengths are in halves of a tile, x runs to the right, y down. Trains and
+feet stay inside rooms of their own (`rooms.py`), so nothing overlaps, however long the round.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, field, replace
+from math import inf, pi
+from typing import TypeVar
+
+from dominoenv.chicken_foot.state import CENTRE
+from dominoenv.render.rooms import (
+    GAP,
+    Point,
+    Room,
+    Row,
+    Tile,
+    extent,
+    polar,
+    swing,
+    winding,
+)
+from dominoenv.render.table import Table, Train, Tree
+
+COMFORT = 13.0  # within this distance rows run straight; longer ones wind to keep tiles large
+ENOUGH = 1.1  # how much farther out straighter rows may reach
+FOOT = 0.9  # between a double and its toes
+DOWN = pi / 2  # seat 0 sits below
+T = TypeVar("T")
+
+STRAIGHT = 1000  # a stem longer than any row
+
+
+@dataclass(frozen=True)
+class Rail:
+    """The line that joins the tiles of a row."""
+
+    points: tuple[Point, ...]
+    kind: str = "rail"  # "marked": of a train that is open to all; "foot": of an open foot
+
+
+@dataclass(frozen=True)
+class Sign:
+    """A train's name, at the rim of the table in the direction of its seat."""
+
+    train: Train
+    angle: float  # radians, clockwise from the right
+
+
+@dataclass(frozen=True)
+class Token:
+    """A marker, or the number of a double that must be covered."""
+
+    x: float
+    y: float
+    kind: str  # "marker" or "pending"
+    text: str = ""
+
+
+@dataclass
+class Layout:
+    """The table laid out; `radius` is the distance from the middle that nothing exceeds."""
+
+    radius: float
+    hub: float = 0.0  # radius of the disc on which the engine lies; 0: there is none
+    tiles: list[Tile] = field(default_factory=list)
+    rails: list[Rail] = field(default_factory=list)
+    signs: list[Sign] = field(default_factory=list)
+    tokens: list[Token] = field(default_factory=list)
+
+
+def lay_out(table: Table) -> Layout:
+    """Return where everything on a table lies."""
+    layout = _trains(table) if table.tree is None else _feet(table.tree)
+    layout.tiles.insert(0, Tile(0.0, 0.0, 0.0, table.middle, table.middle, ring="middle"))
+    return layout
+
+
+def _longest_straight(lay: Callable[[int], tuple[float, list[T]]], most: int) -> list[T]:
+    """Return the rows with the longest stems with which all stays near, or else the nearest."""
+    laid = []
+    for stem in (STRAIGHT, *range(most, 0, -1)):
+        laid.append(lay(stem))
+        if laid[-1][0] <= COMFORT:
+            return laid[-1][1]
+    near = ENOUGH * min(radius for radius, _ in laid)
+    return next(rows for radius, rows in laid if radius <= near)
+
+
+# ---------------------------------------------------------------------------------- Mexican Train
+
+
+def _trains(table: Table) -> Layout:
+    hub, rooms = _slices(table)
+    links = [train.links for train in table.trains]
+
+    def lay(stem: int) -> tuple[float, list[Row]]:
+        rows = [winding(one, room, stem) for one, room in zip(links, rooms, strict=True)]
+        return extent(rows), rows
+
+    rows = _longest_straight(lay, 8)
+    layout = Layout(max(extent(rows), hub + 4), hub)
+    for train, room, row in zip(table.trains, rooms, rows, strict=True):
+        _add_train(layout, train, room, row)
+    return layout
+
+
+def _slices(table: Table) -> tuple[float, list[Room]]:
+    """Cut the plane into a room for each train, clockwise from below; long ones get more of it."""
+    lengths = [len(train.links) for train in table.trains]
+    enough = 6 + sum(lengths) / len(lengths) / 2
+    shares = [max(length, enough) for length in lengths]
+    turn = 2 * pi * shares[0] / sum(shares) / 2
+    circle = Room(DOWN - turn, DOWN - turn + 2 * pi, 0.0)
+    rooms = circle.split(shares, [inf] * len(shares))
+    narrow = min(room.half for room in rooms)
+    hub = max(2.2, Room(-narrow, narrow, 0.0).reach(1))
+    return hub, [room.beyond(hub + GAP) for room in rooms]
+
+
+def _add_train(layout: Layout, train: Train, room: Room, row: Row) -> None:
+    if row.tiles:
+        ring = (
+            "pending" if train.pending else "open" if train.is_marked or train.seat is None else ""
+        )
+        row.tiles[-1] = last = replace(row.tiles[-1], ring=ring)
+        if train.pending:
+            x, y = last.corners()[1]
+            layout.tokens.append(Token(x, y, "pending", str(train.pending)))
+    start = polar(layout.hub, room.middle)
+    end = () if row.tiles else (polar(layout.hub + 2, room.middle),)
+    kind = "marked" if train.is_marked else "rail"
+    layout.rails.append(Rail((start, *row.rail, *end), kind))
+    if train.is_marked:
+        layout.tokens.append(Token(*polar(layout.hub - 0.6, room.middle), "marker"))
+    layout.tiles += row.tiles
+    layout.signs.append(Sign(train, room.middle))
+
+
+# ----------------------------------------------------------------------------------- Chicken Foot
+
+
+def _feet(tree: Tree) -> Layout:
+    def lay(stem: int) -> tuple[float, list[Row]]:
+        grower = _Grower(tree, stem)
+        grower.grow(CENTRE, Row([], [], 1.2), Room(-pi / 2, 1.5 * pi, 1.2))
+        return extent([row for row, _ in grower.rows]), grower.rows
+
+    rows = _longest_straight(lay, 4)
+    layout = Layout(max(extent([row for row, _ in rows]), 7.0))
+    for row, kind in rows:
+        layout.rails.append(Rail(tuple(row.rail), kind))
+        layout.tiles += row.tiles
+    return layout
+
+
+@dataclass
+class _Grower:
+    """Lays the rows of a tree: a chain up to its double, then each toe in a room of its own."""
+
+    tree: Tree
+    stem: int
+    rows: list[tuple[Row, str]] = field(default_factory=list)  # with the kind of the rail
+    sizes: dict[int, tuple[int, int]] = field(default_factory=dict)
+
+    def grow(self, entry: int, foot: Row, room: Room) -> None:
+        """Lay all that joins an entry, the last of a row, in the room beyond it."""
+        toes: list[int | None] = [*self.tree.joined.get(entry, [])]
+        toes += [None] * self.tree.missing(entry)
+        if not toes:
+            return
+        room = room.beyond(foot.radius + FOOT)
+        wants = [self._want(toe, room.radius) for toe in toes]
+        most = [inf] * len(toes) if entry == CENTRE else wants
+        kind = "foot" if entry == self.tree.table.foot else "rail"
+        for toe, part in zip(toes, room.split(wants, most), strict=True):
+            chain = [] if toe is None else self.tree.chain(toe)
+            row = winding([self.tree.links[link] for link in chain] or [None], part, self.stem)
+            self._mark(row, chain)
+            row.rail = [*_from_foot(foot, part), *row.rail]
+            self.rows.append((row, kind))
+            if chain:
+                self.grow(chain[-1], row, part)
+
+    def _mark(self, row: Row, chain: list[int]) -> None:
+        """Draw the border of the open foot, and of ends that may be joined now."""
+        last = chain[-1] if chain else None
+        if last is not None and last == self.tree.table.foot:
+            row.tiles[-1] = replace(row.tiles[-1], ring="pending")
+        elif last in self.tree.table.open and not self.tree.is_locked:
+            row.tiles[-1] = replace(row.tiles[-1], ring="open")
+
+    def _want(self, toe: int | None, level: float) -> float:
+        """Return the angle that suits all that grows from a toe, from a distance on."""
+        if self.stem != STRAIGHT:
+            leaves, tiles = self._size(toe)
+            return (2.3 * leaves + 1.2 * (tiles - 1)) / level
+        if toe is None:
+            return 2 / level
+        chain = self.tree.chain(toe)
+        last = chain[-1]
+        level_below = level + 2.1 * len(chain)
+        toes = [*self.tree.joined.get(last, []), *[None] * self.tree.missing(last)]
+        below = sum(self._want(after, level_below) for after in toes)
+        return max(2 / level, below)
+
+    def _size(self, toe: int | None) -> tuple[int, int]:
+        """Return how many ends grow from an entry, and how many tiles."""
+        if toe is None:
+            return 1, 1
+        if toe not in self.sizes:
+            chain = self.tree.chain(toe)
+            last = chain[-1]
+            below = [self._size(after) for after in self.tree.joined.get(last, [])]
+            below += [self._size(None)] * self.tree.missing(last)
+            leaves, tiles = (sum(one[i] for one in below) for i in range(2))
+            self.sizes[toe] = max(leaves, 1), tiles + len(chain)
+        return self.sizes[toe]
+
+
+def _from_foot(foot: Row, room: Room) -> list[Point]:
+    """Return the line from a double to the room of a toe."""
+    if not foot.rail:
+        return [(0.0, 0.0)]
+    radius, angle = foot.end
+    start = max(foot.radius, radius), angle
+    return [foot.rail[-1], *swing(start, (room.radius, room.middle), room.radius)]

@@ -12,7 +12,7 @@ from typing import Any
 
 from dominoenv.positions import MEXICAN
 from dominoenv.render import scene
-from dominoenv.render.layout import Layout, Sign, lay_out
+from dominoenv.render.layout import Layout, Rail, Sign, lay_out
 from dominoenv.render.rooms import Tile, polar
 from dominoenv.render.table import read_table
 
@@ -34,6 +34,7 @@ def round_svg(position: Mapping[str, Any]) -> str:
         [
             f'<svg viewBox="{box}" aria-hidden="true">',
             f'<circle class="hub" r="{_n(layout.hub)}"/>' if layout.hub else "",
+            *(_rail(rail) for rail in layout.rails),
             *(_tile(tile) for tile in layout.tiles if tile.inner is not None),
             *(_sign(sign, layout) for sign in layout.signs),
             "</svg>",
@@ -60,6 +61,11 @@ def _frame(layout: Layout) -> tuple[float, float, float, float]:
     xs, ys = zip(*(corner for tile in layout.tiles for corner in tile.corners()), strict=True)
     left, top = min(xs) - MARGIN, min(ys) - MARGIN
     return left, top, max(xs) + MARGIN - left, max(ys) + MARGIN - top
+
+
+def _rail(rail: Rail) -> str:
+    points = " ".join(f"{_n(x)},{_n(y)}" for x, y in rail.points)
+    return f'<polyline class="rail" points="{points}"/>'
 
 
 def _tile(tile: Tile) -> str:

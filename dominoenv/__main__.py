@@ -104,7 +104,7 @@ def add_replay(commands: Subcommands) -> None:
 
 def replay(chosen: argparse.Namespace) -> int:
     """Write the page of one match."""
-    from dominoenv.replay import write_page
+    from dominoenv.replay import write_page  # the drawings take a while to load
 
     try:
         record = nth_record(chosen.file, chosen.which, chosen.partial)

@@ -98,7 +98,10 @@ def noted(mask: NDArray[Any], **values: NDArray[Any] | None) -> dict[str, dict[i
 
 
 def checked_rows(kind: str, rows: object, masks: NDArray[Any]) -> NDArray[np.float64]:
-    """Return numbers (n, A) of the legal actions of n decisions, or raise DominoError."""
+    """Return numbers (n, A) of the legal actions of n decisions, or raise DominoError.
+
+    A row in which nothing is legal is not looked at.
+    """
     try:
         values = np.asarray(rows, np.float64)
     except (TypeError, ValueError):
@@ -109,7 +112,7 @@ def checked_rows(kind: str, rows: object, masks: NDArray[Any]) -> NDArray[np.flo
     low, high = (0.0, 1.0) if kind == PROBABILITY else (-LARGEST, LARGEST)
     if not ((at_legal >= low) & (at_legal <= high)).all():
         raise DominoError(f"{kind}: a legal action's must be a number in {low:g} ... {high:g}")
-    sums = at_legal.sum(axis=1)
+    sums = at_legal.sum(axis=1)[masks.any(axis=1)]
     if kind == PROBABILITY and not (np.abs(sums - 1) <= SLACK).all():
         worst = float(sums[np.abs(sums - 1).argmax()])
         raise DominoError(f"{kind}: those of the legal actions add up to {worst:.6g}, not to 1")

@@ -11,7 +11,8 @@ from pathlib import Path
 from dominoenv.advice import PROBABILITY, SCORE, Advice
 from dominoenv.errors import DominoError, IllegalActionError
 from dominoenv.records import write_record
-from dominoenv.render.text import LEAST_WIDTH, Reveal, render_text
+from dominoenv.render.table import Reveal
+from dominoenv.render.text import LEAST_WIDTH, render_text
 from dominoenv.sitting import Sitting
 
 WIDEST = 100

@@ -372,7 +372,8 @@ def test_an_agents_package_of_others_is_left_alone(tmp_path: Path) -> None:
     (tmp_path / "agents" / "__init__.py").write_text("raise SystemExit('imported')")
     program = (
         f"import sys; sys.path.insert(1, {str(ROOT)!r}); "
-        "from dominoenv.sitting import learn_agents; learn_agents(); import dominoenv; print(*dominoenv.policy_names())"
+        "from dominoenv.sitting import learn_agents; learn_agents(); "
+        "import dominoenv; print(*dominoenv.policy_names())"
     )
     found = subprocess.run(
         [sys.executable, "-c", program], cwd=tmp_path, capture_output=True, text=True, check=True

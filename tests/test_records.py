@@ -608,9 +608,6 @@ EDITS: dict[str, tuple[Edit, str]] = {
     "policy entry": (lambda s: note(s, 1), "round 1, move 2: policy: 1 must be an object with"),
     "policy empty": (lambda s: note(s, {}), "move 2: policy: {} must be an object with"),
     "policy kind": (lambda s: note(s, {"scores": {}}), "policy: key .scores.: did you mean"),
-        lambda s: note(s, {"scores": {}}),
-        "move 2: policy: key 'scores': did you mean",
-    ),
     "policy moves": (lambda s: note(s, {"score": []}), r"policy: score=\[\] must be an object"),
     "policy none": (lambda s: note(s, {"score": {}}), "policy: score={} must be an object"),
     "policy illegal": (

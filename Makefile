@@ -47,5 +47,5 @@ clean: ## remove what the other targets made, trained agents aside
 $(STAMP): pyproject.toml constraints.txt
 	$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11) and "dominoenv needs Python 3.11 or newer: make PYTHON=python3.11 ...")'
 	$(PYTHON) -m venv $(VENV)
-	$(INSTALL) -e '.[train,torchrl,test,lint]'
+	$(INSTALL) -e '.[train,torchrl,render,test,lint]'
 	@touch $@

@@ -174,7 +174,9 @@ def play(chosen: argparse.Namespace) -> int:
     try:
         with contextlib.suppress(ImportError):
             import readline  # noqa: F401  editing of what is typed
-        Terminal(Sitting.load(Path(chosen.saved)) if chosen.saved else new_sitting(chosen)).play()
+        Terminal(
+            Sitting.from_file(Path(chosen.saved)) if chosen.saved else new_sitting(chosen)
+        ).play()
     except DominoError as error:
         return told(error)
     return GOOD

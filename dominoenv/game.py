@@ -32,6 +32,10 @@ from dominoenv.records import (
     one_of,
     round_record,
 )
+from dominoenv.render.pixels import render_pixels
+from dominoenv.render.svg import render_svg
+from dominoenv.render.table import Reveal
+from dominoenv.render.text import render_text
 from dominoenv.round import PLAYING
 from dominoenv.rules import Rules, make_rules, whole_number
 
@@ -298,6 +302,22 @@ class Game:
     def position(self) -> dict[str, Any]:
         """Return the position, a dict of plain JSON values."""
         return position_of(self.rules, self._states[0])
+
+    def text(self, reveal: Reveal = None, *, colour: bool = False, width: int = 100) -> str:
+        """Return the table as text, `render_text` of the position."""
+        return render_text(self.position(), reveal, colour, width)
+
+    def svg(self, reveal: Reveal = None) -> str:
+        """Return the table as an SVG picture, `render_svg` of the position."""
+        return render_svg(self.position(), reveal)
+
+    def pixels(self, reveal: Reveal = None, *, width: int = 1200) -> NDArray[np.uint8]:
+        """Return the table as (height, width, 3) pixels, `render_pixels` of the position."""
+        return render_pixels(self.position(), reveal, width)
+
+    def _repr_svg_(self) -> str:
+        """Let a notebook show the table; all hands lie face down."""
+        return self.svg()
 
     def copy(self) -> Self:
         """Return an independent game that goes on identically."""

@@ -151,7 +151,7 @@ class Sitting:
             raise RecordError(f"cannot write {str(path)!r}: {error.strerror}") from error
 
     @classmethod
-    def load(cls, path: Path) -> Self:
+    def from_file(cls, path: Path) -> Self:
         """Return a sitting as it was saved.
 
         Raises RecordError for a file that cannot be read, or that is no saved sitting.

@@ -43,6 +43,8 @@ from dominoenv import (
 )
 from dominoenv.games import kind_of
 from dominoenv.layout import Layout
+from dominoenv.render.pixels import render_pixels
+from dominoenv.render.svg import render_svg
 from dominoenv.render.text import render_text
 from dominoenv.round import PLAYING
 from tests.tables import random_rules
@@ -445,6 +447,8 @@ def attack_positions(attack: Attack) -> None:
         bad = mutated(good, rng, other)
         kept = copy.deepcopy(bad) if is_plain(bad) else None
         attack.call(render_text, bad, nearly(rng, "all", [0], None), junk(rng), nearly(rng, 80, 60))
+        attack.call(render_svg, bad, nearly(rng, "all", [0], None))
+        attack.call(render_pixels, bad, None, nearly(rng, 300, 301))
         game = attack.call(Game.from_position, bad)
         if kept is not None:
             assert bad == kept, "positions are read, not written"

@@ -10,10 +10,12 @@ import pettingzoo
 import pytest
 
 from dominoenv import BatchedGame
+from tests.pictures import IMAGES, PICTURES, picture
 
 ROOT = Path(__file__).parent.parent
 PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").glob("**/*.md"))]
 OPTIONAL = ("torch", "torchrl", "stable_baselines3", "sb3_contrib")
+PIXELS = re.compile(r"\.pixels\(|rgb_array")  # need Pillow
 SNIPPETS = [
     pytest.param(code, id=f"{page.relative_to(ROOT)}:{i}")
     for page in PAGES
@@ -28,6 +30,8 @@ def test_snippet_runs(code: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
     for name in OPTIONAL:
         if re.search(rf"^(import|from) {name}\b", code, re.M) and find_spec(name) is None:
             pytest.skip(f"{name} is not installed")
+    if PIXELS.search(code) and find_spec("PIL") is None:
+        pytest.skip("Pillow is not installed")
     if "pettingzoo.make" in code and not hasattr(pettingzoo, "make"):
         pytest.skip("this PettingZoo has no registry (1.27 is the first)")
     monkeypatch.chdir(tmp_path)
@@ -46,6 +50,16 @@ def test_make_targets_exist() -> None:
     for page in PAGES:
         named = set(re.findall(r"`make ([a-z]+)", page.read_text("utf-8")))
         assert named <= targets, page
+
+
+@pytest.mark.parametrize("name", PICTURES)
+def test_pictures_show_what_the_code_draws(name: str) -> None:
+    """Words, tiles and colours; where they lie may differ in the last digit elsewhere."""
+    kept = (IMAGES / f"{name}.svg").read_text(encoding="utf-8")
+    found, wanted = (
+        re.findall(r">([^<]+)<|(#[0-9a-z-]+)", text) for text in (kept, picture(name) + "\n")
+    )
+    assert found == wanted
 
 
 @pytest.mark.parametrize("game", ["mexican_train", "chicken_foot"])

@@ -28,8 +28,9 @@ LAYERS = [
     {"determinize", "records"},
     {"advice", "deals"},
     {"batch", "policies"},
+    {"render"},
     {"game", "playouts"},
-    {"recorder", "verify", "render"},
+    {"recorder", "verify"},
     {"envs", "replay"},
     {"sitting"},
     {"terminal"},
@@ -88,7 +89,10 @@ def test_no_kernel_depends_on_a_skin() -> None:
             assert not {f"dominoenv.{skin}" for skin in skins} & found, path
 
 
-@pytest.mark.parametrize("heavy", ["torch", "stable_baselines3", "dominoenv.envs", "pydantic"])
+HEAVY = ["torch", "stable_baselines3", "dominoenv.envs", "pydantic", "PIL", "pygame"]
+
+
+@pytest.mark.parametrize("heavy", HEAVY)
 def test_importing_the_library_is_light(heavy: str) -> None:
     program = f"import dominoenv, sys; sys.exit({heavy!r} in sys.modules)"
     subprocess.run([sys.executable, "-c", program], check=True, cwd=ROOT)
@@ -102,6 +106,9 @@ def test_wheel_holds_the_library_alone(tmp_path: Path) -> None:
     tops = {name.split("/")[0] for name in names}
     assert {top for top in tops if not top.endswith(".dist-info")} == {"dominoenv"}
     assert "dominoenv/py.typed" in names
+    page = {path.name for path in (ROOT / "dominoenv" / "replay").iterdir() if path.is_file()}
+    assert {"page.html", "style.css", "app.js"} <= page
+    assert {f"dominoenv/replay/{name}" for name in page} <= set(names)
     sources = {path.relative_to(ROOT).as_posix() for path in library_files()}
     assert {name for name in names if name.endswith(".py")} == sources
     metadata = zipfile.ZipFile(wheel).read(next(n for n in names if n.endswith("METADATA")))

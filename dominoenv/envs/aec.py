@@ -32,7 +32,9 @@ class DominoAEC(Table, AECEnv[str, Observation, int]):  # type: ignore[misc]
     - reward: "zero_sum", "penalty" or "win"; reward_scale: reward per penalty point.
     - forced: "explicit", or "auto" for moves without a choice to be made by the engine.
     - max_cycles: truncate after that many decisions of each seat on average (times P in all).
-    - render_mode: "ansi", or "human" to print the table after every step.
+    - render_mode: "ansi" (text), "rgb_array" (pixels), "svg", or "human" to show the table after
+      every step, in a window where there is one. reveal: whose hands lie face up in it: "all", some
+      seats, or nobody's (None).
     - seed: of the first episode. `reset(seed=...)` begins match 0 of another seed, `reset()` goes
       on to the next match; `reset(options={"match": m})` deals match m. The deal depends on seed
       and match alone. Other keys of `options` are not looked at.

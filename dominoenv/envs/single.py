@@ -17,10 +17,11 @@ from numpy.typing import NDArray
 from dominoenv.batch import checked_choice, checked_seed
 from dominoenv.envs.learner import LearnerGames
 from dominoenv.envs.pool import Opponent, OpponentPool, Player
-from dominoenv.envs.table import RENDER_MODES, Info, RulesLike, table_rules
+from dominoenv.envs.table import Info, RulesLike, table_rules
 from dominoenv.errors import GameOverError
 from dominoenv.positions import position_of
-from dominoenv.render.text import render_text
+from dominoenv.render.modes import RENDER_FPS, RENDER_MODES, Picture, Renderer
+from dominoenv.render.table import Reveal
 from dominoenv.rules import RULES
 
 # The keywords that are no rules but settings of `LearnerGames`.
@@ -28,7 +29,7 @@ SETTINGS = (
     *("opponents", "seat", "seed", "episode", "double", "reward", "reward_scale", "forced"),
     *("illegal", "illegal_reward"),
 )
-METADATA: dict[str, Any] = {"render_modes": list(RENDER_MODES), "render_fps": 4}
+METADATA: dict[str, Any] = {"render_modes": list(RENDER_MODES), "render_fps": RENDER_FPS}
 
 
 def make_games(
@@ -46,9 +47,10 @@ def make_games(
     return LearnerGames(made, num_games, **{"illegal": "penalty", **settings})
 
 
-def picture(games: LearnerGames, game: int) -> str:
-    """Return one game's table as text; all hands lie face up."""
-    return render_text(position_of(games.rules, games.game.states[game]), reveal="all")
+def picture(renderer: Renderer, games: LearnerGames, game: int) -> Picture | None:
+    """Return one game's table, or show it; the learner's hand lies face up unless others do."""
+    position = position_of(games.rules, games.game.states[game])
+    return renderer.draw(position, [int(games.seats[game])])
 
 
 class DominoEnv(gymnasium.Env[NDArray[np.float32], np.int64]):
@@ -73,7 +75,9 @@ class DominoEnv(gymnasium.Env[NDArray[np.float32], np.int64]):
       its place. "raise": IllegalActionError, and nothing has changed.
     - episode, double, reward, reward_scale, forced: as in `BatchedGame`; moves without a choice are
       made for the learner unless `forced="explicit"`.
-    - render_mode: "ansi", or "human" to print the table after every step.
+    - render_mode: "ansi" (text), "rgb_array" (pixels), "svg", or "human" to show the table after
+      every step, in a window where there is one. reveal: whose hands lie face up in it: "all", some
+      seats, or the learner's (None).
     - seed: of the first episode. `reset(seed=...)` begins match 0 of another seed, `reset()` goes
       on to the next match, `reset(options={"match": m})` begins match m.
 
@@ -88,12 +92,12 @@ class DominoEnv(gymnasium.Env[NDArray[np.float32], np.int64]):
         rules: RulesLike = None,
         *,
         render_mode: str | None = None,
+        reveal: Reveal = None,
         **keywords: Any,
     ) -> None:
-        if render_mode is not None:
-            checked_choice("render_mode", render_mode, RENDER_MODES)
         self.render_mode = render_mode
-        self.learner = make_games(game, rules, 1, keywords, ("render_mode",))
+        self.learner = make_games(game, rules, 1, keywords, ("render_mode", "reveal"))
+        self._renderer = Renderer(self.learner.rules, render_mode, reveal)
         self.game, self.rules = self.learner.game, self.learner.rules
         self.observation_space = spaces.Box(0.0, 1.0, (self.game.layout.size,), np.float32)
         self.action_space = spaces.Discrete(self.game.num_actions)
@@ -143,16 +147,13 @@ class DominoEnv(gymnasium.Env[NDArray[np.float32], np.int64]):
         masks = self.learner.masks()
         return masks.reshape(-1)
 
-    def render(self) -> str | None:
-        """Return the table as text ("ansi"), or print it ("human"); all hands lie face up."""
-        if self.render_mode is None:
-            gymnasium.logger.warn("render() was called, but no render_mode was chosen")
-            return None
-        text = picture(self.learner, 0)
-        if self.render_mode == "ansi":
-            return text
-        print(text, flush=True)
-        return None
+    def render(self) -> Picture | None:
+        """Return the table as `render_mode` asks for it, or show it (`docs/rendering.md`)."""
+        return picture(self._renderer, self.learner, 0)
+
+    def close(self) -> None:
+        """Close the window, if there is one. May be called at any time."""
+        self._renderer.close()
 
     def _info(self) -> Info:
         return {"action_mask": self.action_masks(), "seat": int(self.learner.seats[0])}

@@ -10,16 +10,16 @@ from collections.abc import Mapping
 from dataclasses import fields
 from typing import Any, TypeAlias
 
-import gymnasium
 import numpy as np
 from gymnasium import spaces
 from numpy.typing import NDArray
 
 from dominoenv import drive
-from dominoenv.batch import POINTS_PER_REWARD, BatchedGame, checked_choice, positive
+from dominoenv.batch import POINTS_PER_REWARD, BatchedGame, positive
 from dominoenv.errors import DominoError, IllegalActionError, RulesError, UnknownNameError, nearest
 from dominoenv.positions import position_of
-from dominoenv.render.text import render_text
+from dominoenv.render.modes import RENDER_FPS, RENDER_MODES, Picture, Renderer
+from dominoenv.render.table import Reveal
 from dominoenv.round import PLAYING
 from dominoenv.rules import RULES, Rules, make_rules
 
@@ -27,11 +27,10 @@ Observation: TypeAlias = dict[str, NDArray[Any]]  # "observation": (L,) float32,
 Info: TypeAlias = dict[str, Any]
 RulesLike: TypeAlias = Rules | Mapping[str, Any] | str | None
 
-RENDER_MODES = ("ansi", "human")
 # The keywords of an environment that are no rules; an unknown keyword is told from all of them.
 SETTINGS = (
     *("rules", "episode", "double", "reward", "reward_scale", "forced"),
-    *("max_cycles", "render_mode", "seed"),
+    *("max_cycles", "render_mode", "reveal", "seed"),
 )
 
 
@@ -134,14 +133,14 @@ class Table:
         forced: str = "explicit",
         max_cycles: int | None = None,
         render_mode: str | None = None,
+        reveal: Reveal = None,
         seed: int | None = None,
         **options: Any,
     ) -> None:
         self.rules = table_rules(game, rules, options, self._setting_names())
         self.max_cycles = None if max_cycles is None else positive("max_cycles", max_cycles)
-        if render_mode is not None:
-            checked_choice("render_mode", render_mode, RENDER_MODES)
         self.render_mode = render_mode
+        self._renderer = Renderer(self.rules, render_mode, reveal)
         self.game = OneGame(
             self.rules,
             seed,
@@ -154,6 +153,7 @@ class Table:
         self.metadata = {
             "name": f"{game}_v0",
             "render_modes": list(RENDER_MODES),
+            "render_fps": RENDER_FPS,
             "is_parallelizable": False,
         }
         self.possible_agents = [f"player_{seat}" for seat in range(self.rules.players)]
@@ -213,19 +213,13 @@ class Table:
         truth[rows.size : rows.size + left] = (pile + 1) / np.float32(size)
         return truth
 
-    def render(self) -> str | None:
-        """Return the table as text ("ansi"), or print it ("human"); all hands lie face up."""
-        if self.render_mode is None:
-            gymnasium.logger.warn("render() was called, but no render_mode was chosen")
-            return None
-        text = render_text(position_of(self.rules, self.game.states[0]), reveal="all")
-        if self.render_mode == "ansi":
-            return text
-        print(text, flush=True)
-        return None
+    def render(self) -> Picture | None:
+        """Return the table as `render_mode` asks for it, or show it (`docs/rendering.md`)."""
+        return self._renderer.draw(position_of(self.rules, self.game.states[0]))
 
     def close(self) -> None:
-        """Release nothing: there is nothing to release. May be called at any time."""
+        """Close the window, if there is one. May be called at any time."""
+        self._renderer.close()
 
     def _deal(self, seed: int | None, options: Mapping[str, Any] | None) -> None:
         if not isinstance(options, Mapping | None):

@@ -9,7 +9,6 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-import gymnasium
 import numpy as np
 from gymnasium import spaces
 from gymnasium.vector import AutoresetMode, VectorEnv
@@ -21,8 +20,10 @@ from dominoenv.envs.pool import Opponent, OpponentPool, Player
 from dominoenv.envs.single import make_games, picture
 from dominoenv.envs.table import Info, RulesLike
 from dominoenv.errors import DominoError, GameOverError, IllegalActionError
+from dominoenv.render.modes import RENDER_FPS, Picture, Renderer, warn_of_no_mode
+from dominoenv.render.table import Reveal
 
-RENDER_MODES = ("ansi",)
+MODES = ("ansi", "rgb_array", "svg")  # no window for each of many games
 Observations = NDArray[np.float32]
 Flags = NDArray[np.bool_]
 Results = tuple[Observations, NDArray[np.float64], Flags, Flags, Info]
@@ -38,7 +39,7 @@ class DominoVectorEnv(VectorEnv[Observations, NDArray[np.int64], NDArray[Any]]):
       an episode's end begins the next one, whatever the action; "SameStep": the step that ends an
       episode begins the next one, the end is in `infos["final_obs"]` and `infos["final_info"]`;
       "Disabled": call `reset(options={"reset_mask": ended})`.
-    - render_mode: "ansi".
+    - render_mode: "ansi", "rgb_array" or "svg": `render` returns a picture of each game.
 
     Observations are (B, L) float32, masks (B, A) int8 in `infos["action_mask"]` and from
     `action_masks()`; infos hold what those of `DominoEnv` hold, as arrays, each with a mask
@@ -57,19 +58,19 @@ class DominoVectorEnv(VectorEnv[Observations, NDArray[np.int64], NDArray[Any]]):
         num_envs: int = 1,
         autoreset_mode: AutoresetMode | str = AutoresetMode.NEXT_STEP,
         render_mode: str | None = None,
+        reveal: Reveal = None,
         **keywords: Any,
     ) -> None:
         self._mode = _checked_mode(autoreset_mode)
-        if render_mode is not None:
-            checked_choice("render_mode", render_mode, RENDER_MODES)
         self.render_mode = render_mode
-        own = ("num_envs", "autoreset_mode", "render_mode")
+        own = ("num_envs", "autoreset_mode", "render_mode", "reveal")
         self.learner = make_games(game, rules, num_envs, keywords, own)
+        self._renderer = Renderer(self.learner.rules, render_mode, reveal, MODES)
         self.game, self.rules = self.learner.game, self.learner.rules
         self.num_envs = self.game.num_games
         self.metadata = {
-            "render_modes": list(RENDER_MODES),
-            "render_fps": 4,
+            "render_modes": list(MODES),
+            "render_fps": RENDER_FPS,
             "autoreset_mode": self._mode,
         }
         self.single_observation_space = spaces.Box(0.0, 1.0, (self.game.layout.size,), np.float32)
@@ -192,12 +193,12 @@ class DominoVectorEnv(VectorEnv[Observations, NDArray[np.int64], NDArray[Any]]):
             infos[f"_{name}"][games] = True
         return infos
 
-    def render(self) -> tuple[str, ...] | None:
-        """Return every game's table as text; all hands lie face up."""
+    def render(self) -> tuple[Picture | None, ...] | None:  # type: ignore[override]
+        """Return a picture of every game, as `render_mode` asks for it (`docs/rendering.md`)."""
         if self.render_mode is None:
-            gymnasium.logger.warn("render() was called, but no render_mode was chosen")
+            warn_of_no_mode()
             return None
-        return tuple(picture(self.learner, game) for game in range(self.num_envs))
+        return tuple(picture(self._renderer, self.learner, game) for game in range(self.num_envs))
 
 
 def _checked_mode(mode: AutoresetMode | str) -> AutoresetMode:

@@ -6,7 +6,7 @@ feet stay inside rooms of their own (`rooms.py`), so nothing overlaps, however l
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 from math import inf, pi
 from typing import TypeVar
@@ -25,13 +25,15 @@ from dominoenv.render.rooms import (
 )
 from dominoenv.render.table import Table, Train, Tree
 
-COMFORT = 13.0  # within this distance rows run straight; longer ones wind to keep tiles large
-ENOUGH = 1.1  # how much farther out straighter rows may reach
+# Within these distances rows run straight; what reaches farther winds, so that tiles stay large.
+NEAR = {"mexican_train": 13.0, "chicken_foot": 24.0}
+ENOUGH = 1.1  # how much farther out rows may reach that are straighter
+NARROW = 2.0  # the width that suits a single row
 FOOT = 0.9  # between a double and its toes
 DOWN = pi / 2  # seat 0 sits below
 T = TypeVar("T")
 
-STRAIGHT = 1000  # a stem longer than any row
+STRAIGHT, LONGEST_STEM = 1000, 8  # tiles; a stem longer than any row, and those that are tried
 
 
 @dataclass(frozen=True)
@@ -79,15 +81,18 @@ def lay_out(table: Table) -> Layout:
     return layout
 
 
-def _longest_straight(lay: Callable[[int], tuple[float, list[T]]], most: int) -> list[T]:
-    """Return the rows with the longest stems with which all stays near, or else the nearest."""
+def _longest_straight(lay: Callable[[int], tuple[float, list[T]]], near: float) -> list[T]:
+    """Return the rows with the longest stems with which all stays near, or about as near as can be.
+
+    lay: returns for the length of a stem how far it all reaches, and the rows.
+    """
     laid = []
-    for stem in (STRAIGHT, *range(most, 0, -1)):
+    for stem in (STRAIGHT, *range(LONGEST_STEM, 0, -1)):
         laid.append(lay(stem))
-        if laid[-1][0] <= COMFORT:
+        if laid[-1][0] <= near:
             return laid[-1][1]
-    near = ENOUGH * min(radius for radius, _ in laid)
-    return next(rows for radius, rows in laid if radius <= near)
+    nearest = min(distance for distance, _ in laid)
+    return next(rows for distance, rows in laid if distance <= ENOUGH * nearest)
 
 
 # ---------------------------------------------------------------------------------- Mexican Train
@@ -101,7 +106,7 @@ def _trains(table: Table) -> Layout:
         rows = [winding(one, room, stem) for one, room in zip(links, rooms, strict=True)]
         return extent(rows), rows
 
-    rows = _longest_straight(lay, 8)
+    rows = _longest_straight(lay, NEAR["mexican_train"])
     layout = Layout(max(extent(rows), hub + 4), hub)
     for train, room, row in zip(table.trains, rooms, rows, strict=True):
         _add_train(layout, train, room, row)
@@ -144,17 +149,25 @@ def _add_train(layout: Layout, train: Train, room: Room, row: Row) -> None:
 
 
 def _feet(tree: Tree) -> Layout:
-    def lay(stem: int) -> tuple[float, list[Row]]:
+    def lay(stem: int) -> tuple[float, list[tuple[Row, str]]]:
         grower = _Grower(tree, stem)
         grower.grow(CENTRE, Row([], [], 1.2), Room(-pi / 2, 1.5 * pi, 1.2))
-        return extent([row for row, _ in grower.rows]), grower.rows
+        left, top, right, bottom = bounds([tile for row, _ in grower.rows for tile in row.tiles])
+        return max(right - left, bottom - top) / 2, grower.rows
 
-    rows = _longest_straight(lay, 4)
-    layout = Layout(max(extent([row for row, _ in rows]), 7.0))
+    rows = _longest_straight(lay, NEAR["chicken_foot"])
+    layout = Layout(extent([row for row, _ in rows]))
     for row, kind in rows:
         layout.rails.append(Rail(tuple(row.rail), kind))
         layout.tiles += row.tiles
     return layout
+
+
+def bounds(tiles: Sequence[Tile]) -> tuple[float, float, float, float]:
+    """Return left, top, right and bottom of what tiles cover."""
+    corners = [corner for tile in tiles for corner in tile.corners()]
+    xs, ys = [x for x, _ in corners], [y for _, y in corners]
+    return min(xs), min(ys), max(xs), max(ys)
 
 
 @dataclass
@@ -164,7 +177,7 @@ class _Grower:
     tree: Tree
     stem: int
     rows: list[tuple[Row, str]] = field(default_factory=list)  # with the kind of the rail
-    sizes: dict[int, tuple[int, int]] = field(default_factory=dict)
+    widths: dict[int, float] = field(default_factory=dict)  # entry -> width for what grows there
 
     def grow(self, entry: int, foot: Row, room: Room) -> None:
         """Lay all that joins an entry, the last of a row, in the room beyond it."""
@@ -195,30 +208,25 @@ class _Grower:
 
     def _want(self, toe: int | None, level: float) -> float:
         """Return the angle that suits all that grows from a toe, from a distance on."""
-        if self.stem != STRAIGHT:
-            leaves, tiles = self._size(toe)
-            return (2.3 * leaves + 1.2 * (tiles - 1)) / level
         if toe is None:
-            return 2 / level
+            return NARROW / level
         chain = self.tree.chain(toe)
-        last = chain[-1]
-        level_below = level + 2.1 * len(chain)
-        toes = [*self.tree.joined.get(last, []), *[None] * self.tree.missing(last)]
-        below = sum(self._want(after, level_below) for after in toes)
-        return max(2 / level, below)
+        toes = [*self.tree.joined.get(chain[-1], []), *[None] * self.tree.missing(chain[-1])]
+        if self.stem == STRAIGHT:
+            below = level + (2 + GAP) * len(chain)
+            return max(NARROW / level, sum(self._want(after, below) for after in toes))
+        return self._room(toe) / level
 
-    def _size(self, toe: int | None) -> tuple[int, int]:
-        """Return how many ends grow from an entry, and how many tiles."""
+    def _room(self, toe: int | None) -> float:
+        """Return the width that suits all that grows from a toe where rows wind."""
         if toe is None:
-            return 1, 1
-        if toe not in self.sizes:
+            return NARROW
+        if toe not in self.widths:
             chain = self.tree.chain(toe)
-            last = chain[-1]
-            below = [self._size(after) for after in self.tree.joined.get(last, [])]
-            below += [self._size(None)] * self.tree.missing(last)
-            leaves, tiles = (sum(one[i] for one in below) for i in range(2))
-            self.sizes[toe] = max(leaves, 1), tiles + len(chain)
-        return self.sizes[toe]
+            toes = [*self.tree.joined.get(chain[-1], []), *[None] * self.tree.missing(chain[-1])]
+            own = 1.2 * len(chain) + (0 if toes else NARROW)
+            self.widths[toe] = own + sum(map(self._room, toes))
+        return self.widths[toe]
 
 
 def _from_foot(foot: Row, room: Room) -> list[Point]:

@@ -73,7 +73,12 @@ class Room:
         return max(self.radius, (width / 2 + ASIDE) / tan(min(self.half, WIDEST)))
 
     def split(self, shares: Sequence[float], most: Sequence[float]) -> list[Room]:
-        """Cut it into rooms side by side, by shares, none wider than its most, about the middle."""
+        """Cut it into rooms side by side, by shares, none wider than its most, about the middle.
+
+        A small share counts 2/5 of the mean: what has little room would begin far out.
+        """
+        least = 0.4 * sum(shares) / len(shares)
+        shares = [max(share, least) for share in shares]
         whole, total = self.high - self.low, sum(shares)
         widths = [
             min(whole * share / total, limit) for share, limit in zip(shares, most, strict=True)
@@ -198,7 +203,7 @@ def _bend(start: Point, end: Point, bulge: float, steps: int = 6) -> list[Point]
     return points
 
 
-def swing(start: Point, end: Point, level: float, steps: int = 10) -> list[Point]:
+def swing(start: Point, end: Point, level: float, steps: int = 20) -> list[Point]:
     """Return a line that changes its angle below `level` and runs straight outwards from there.
 
     Points are given and taken as distance and angle.

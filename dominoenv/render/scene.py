@@ -11,11 +11,11 @@ from dataclasses import dataclass, replace
 from math import ceil, cos, sin
 from typing import TypeAlias
 
-from dominoenv.render.layout import Layout, Sign, Token, lay_out
+from dominoenv.render.layout import Layout, Sign, Token, bounds, lay_out
 from dominoenv.render.rooms import Point, Tile
 from dominoenv.render.table import Seat, Table
 
-WIDTH, HEIGHT, PANEL = 1500, 1000, 1040  # the panel begins at PANEL
+WIDTH, HEIGHT, PANEL = 1500, 1000, 1070  # the panel begins at PANEL
 MARGIN = 24
 LARGEST = 46.0  # a half of a tile is never drawn larger than this
 LETTER = 0.55  # mean width of a letter, of its height
@@ -121,13 +121,13 @@ class _Frame:
 def _fit(layout: Layout) -> _Frame:
     """Return the frame in which a layout fills the room for it; signs stand around a disc."""
     if layout.signs:
-        scale = min(LARGEST, (HEIGHT / 2 - 84) / layout.radius)
+        scale = min(LARGEST, (HEIGHT / 2 - 64) / layout.radius)
         return _Frame(scale, PANEL / 2, HEIGHT / 2)
-    xs, ys = zip(*(corner for tile in layout.tiles for corner in tile.corners()), strict=True)
-    width, height = max(xs) - min(xs), max(ys) - min(ys)
+    left, top, right, bottom = bounds(layout.tiles)
+    width, height = max(right - left, 12.0), max(bottom - top, 12.0)
     scale = min(LARGEST, (PANEL - 2 * MARGIN) / width, (HEIGHT - 2 * MARGIN) / height)
-    x = PANEL / 2 - scale * (max(xs) + min(xs)) / 2
-    return _Frame(scale, x, HEIGHT / 2 - scale * (max(ys) + min(ys)) / 2)
+    x, y = PANEL - scale * (left + right), HEIGHT - scale * (top + bottom)
+    return _Frame(scale, x / 2, y / 2)
 
 
 def _table(layout: Layout) -> Iterator[Shape]:
@@ -185,10 +185,11 @@ def _sign(sign: Sign, radius: float, frame: _Frame) -> Iterator[Shape]:
 def _panel(table: Table) -> Iterator[Shape]:
     left, right = PANEL + MARGIN, WIDTH - MARGIN
     name, *facts = table.title
-    yield Words(left, 50, name, 32, INK, bold=True)
-    yield Words(right, 50, f"boneyard {table.boneyard}", 20, FAINT, "end")
-    yield Words(left, 80, " · ".join(facts), 20, FAINT)
-    below = _wrapped(table.status, 20, right - left)
+    yield Words(left, 50, name, 30, INK, bold=True)
+    yield Words(right, 50, f"boneyard {table.boneyard}", 18, FAINT, "end")
+    yield Words(left, 80, " · ".join(facts), 17, FAINT)
+    status = table.status.replace("seat ", "seat\u00a0").replace("◆", "")  # the badge has no sign
+    below = _wrapped(status, 20, right - left)
     if table.tree is not None:
         ends = [f"{pip}\u00a0({number})" for pip, number in table.tree.ends().items()]
         lead = "Open ends, locked now: " if table.tree.is_locked else "Open ends: "
@@ -210,9 +211,9 @@ def _seat(seat: Seat, is_marked: bool, top: float, height: float) -> Iterator[Sh
     colour = GOLD if seat.is_mover else INK
     yield Words(left + 4, top + 26, f"Seat {seat.number}", 21, colour, bold=True)
     if is_marked:
-        yield from _marker(left + 92, top + 19, 11)
+        yield from _marker(left + 106, top + 19, 11)
     tiles = f"{seat.size} {'tile' if seat.size == 1 else 'tiles'}"
-    yield Words(right - 4, top + 26, f"{tiles} · {seat.points}", 19, FAINT, "end")
+    yield Words(right - 4, top + 26, f"{tiles} · {seat.points}", 18, FAINT, "end")
     yield from _hand(seat, left + 4, top + 36, right - left - 8, height - 44)
 
 

@@ -110,7 +110,7 @@ def read_table(position: Mapping[str, Any], reveal: Reveal = None) -> Table:
     PositionError or RulesError for a position that cannot be and for hands that are no seats'.
     """
     rules, _ = record_of(position)
-    _check_reveal(rules, reveal)
+    check_reveal(rules, reveal)
     is_trains = rules.game == "mexican_train"
     trains = tuple(_trains(rules, position)) if is_trains else ()
     tree = None if is_trains else _grow(rules, position)
@@ -131,7 +131,7 @@ def read_table(position: Mapping[str, Any], reveal: Reveal = None) -> Table:
     )
 
 
-def _check_reveal(rules: Rules, reveal: object) -> None:
+def check_reveal(rules: Rules, reveal: object) -> None:
     """Raise PositionError for what does not name hands."""
     if reveal is None or (isinstance(reveal, str) and reveal == "all"):
         return

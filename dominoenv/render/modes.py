@@ -1,0 +1,71 @@
+"""What `render()` of an environment does, by its `render_mode`."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any, TypeAlias
+
+import gymnasium
+import numpy as np
+from numpy.typing import NDArray
+
+from dominoenv.batch import checked_choice
+from dominoenv.render.pixels import render_pixels
+from dominoenv.render.svg import render_svg
+from dominoenv.render.table import Reveal, check_reveal
+from dominoenv.render.text import render_text
+from dominoenv.render.window import FPS, Screen
+from dominoenv.rules import Rules
+
+# Text; an array of pixels; a window, or text on the standard output; an SVG picture.
+RENDER_MODES = ("ansi", "rgb_array", "human", "svg")
+RENDER_FPS = FPS
+
+Picture: TypeAlias = str | NDArray[np.uint8]
+
+
+def warn_of_no_mode() -> None:
+    """Warn that there is nothing to draw, as Gymnasium's environments do."""
+    gymnasium.logger.warn("render() was called, but no render_mode was chosen")
+
+
+class Renderer:
+    """Draws the positions of an environment in the mode that it was made with.
+
+    mode: one of RENDER_MODES, or None for no pictures. reveal: whose hands lie face up: "all", the
+    seats named, or nobody's (None). Raises DominoError for another mode and for seats that are
+    none.
+    """
+
+    def __init__(
+        self,
+        rules: Rules,
+        mode: str | None,
+        reveal: Reveal = None,
+        modes: tuple[str, ...] = RENDER_MODES,
+    ) -> None:
+        if mode is not None:
+            checked_choice("render_mode", mode, modes)
+        check_reveal(rules, reveal)
+        self.mode, self.reveal = mode, reveal
+        self._screen = Screen(rules.game.replace("_", " ").title())
+
+    def draw(self, position: Mapping[str, Any], reveal: Reveal = None) -> Picture | None:
+        """Return a picture of a position; in mode "human" show it and return None.
+
+        reveal: whose hands lie face up if the environment was not told. Warns if there is no mode.
+        """
+        reveal = reveal if self.reveal is None else self.reveal
+        if self.mode is None:
+            warn_of_no_mode()
+        elif self.mode == "human":
+            self._screen.show(position, reveal)
+        elif self.mode == "rgb_array":
+            return render_pixels(position, reveal)
+        else:
+            return (render_svg if self.mode == "svg" else render_text)(position, reveal)
+        return None
+
+    def close(self) -> None:
+        """Close the window, if there is one. May be called at any time."""
+        self._screen.close()

@@ -1,0 +1,87 @@
+"""A window that shows pictures, by pygame; where there is no screen it says so.
+
+`Screen.show` is what `render_mode="human"` of every environment calls.
+"""
+
+from __future__ import annotations
+
+import os
+import sys
+from collections.abc import Mapping
+from typing import Any
+
+import gymnasium
+from gymnasium.error import DependencyNotInstalled
+
+from dominoenv.render.pixels import render_pixels
+from dominoenv.render.table import Reveal
+from dominoenv.render.text import render_text, wants_colour
+
+FPS = 4  # pictures a second, at most
+UNSEEN = ("dummy", "offscreen", "evdev")  # drivers of SDL that show nothing
+
+
+class Screen:
+    """Shows positions in a window, or prints them as text where no window can be opened."""
+
+    def __init__(self, title: str, width: int = 1200) -> None:
+        self._title, self._width = title, width
+        self._surface: Any = None
+        self._is_text = False
+
+    def __getstate__(self) -> dict[str, Any]:
+        """Leave the window out: copies and saved environments open their own."""
+        return {**self.__dict__, "_surface": None}
+
+    def show(self, position: Mapping[str, Any], reveal: Reveal = None) -> None:
+        """Show a position; the first one opens the window, or says why there is none."""
+        if self._surface is None and not self._is_text:
+            self._open()
+        if self._is_text:
+            print(render_text(position, reveal, wants_colour(sys.stdout)), flush=True)
+        else:
+            self._paint(position, reveal)
+
+    def _open(self) -> None:
+        try:
+            self._surface = _window(self._title, self._width)
+        except DependencyNotInstalled as reason:
+            self._is_text = True
+            gymnasium.logger.warn(f"no window: {reason}; the table is printed as text instead")
+
+    def _paint(self, position: Mapping[str, Any], reveal: Reveal) -> None:
+        import pygame
+
+        pixels = render_pixels(position, reveal, self._width)
+        picture = pygame.surfarray.make_surface(pixels.swapaxes(0, 1))
+        self._surface.blit(pygame.transform.smoothscale(picture, self._surface.get_size()), (0, 0))
+        pygame.event.pump()
+        pygame.display.flip()
+        pygame.time.wait(1000 // FPS)
+
+    def close(self) -> None:
+        """Close the window, if there is one. May be called at any time."""
+        if self._surface is not None:
+            import pygame
+
+            pygame.display.quit()
+            self._surface = None
+
+
+def _window(title: str, width: int) -> Any:
+    """Open a window. Raises DependencyNotInstalled with the reason if that is impossible."""
+    os.environ.setdefault("PYGAME_HIDE_SUPPORT_PROMPT", "1")
+    try:
+        import PIL  # noqa: F401  # draws what the window shows
+        import pygame
+    except ImportError:
+        raise DependencyNotInstalled('it needs pip install "dominoenv[render]"') from None
+    try:
+        pygame.display.init()
+        if pygame.display.get_driver() in UNSEEN and "SDL_VIDEODRIVER" not in os.environ:
+            pygame.display.quit()
+            raise DependencyNotInstalled("there is no display here")
+        pygame.display.set_caption(title)
+        return pygame.display.set_mode((width, width * 2 // 3))
+    except pygame.error as error:
+        raise DependencyNotInstalled(f"the display does not open ({error})") from None

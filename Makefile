@@ -20,7 +20,7 @@ test: $(STAMP) browser ## run the whole test suite
 
 # The replay page is tested in a headless Chromium; those tests are skipped, and say so, without one.
 browser:
-	@command -v chromium chromium-browser google-chrome >/dev/null || { \
+	@command -v chromium >/dev/null || command -v google-chrome >/dev/null || { \
 	  [ "$$(id -u)" = 0 ] && command -v apt-get >/dev/null && apt-get update -qq && \
 	  apt-get install -y -qq chromium chromium-driver >/dev/null; } || \
 	  echo "no Chromium here and none could be installed: tests of the replay page may be skipped"

@@ -16,7 +16,6 @@ from typing import Any, TypeAlias
 
 from dominoenv import __version__
 from dominoenv.errors import DominoError, RecordError
-from dominoenv.policies import policy_names
 from dominoenv.records import Record
 from dominoenv.rules import RULES, make_rules
 from dominoenv.sitting import Sitting, learn_agents
@@ -29,7 +28,6 @@ Subcommands: TypeAlias = "argparse._SubParsersAction[argparse.ArgumentParser]"
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run one command; return the exit status."""
-    learn_agents()
     parser = argparse.ArgumentParser(
         prog="python -m dominoenv",
         description="Mexican Train and Chicken Foot.",
@@ -157,7 +155,8 @@ def add_play(commands: Subcommands) -> None:
         nargs="+",
         default=["heaviest"],
         metavar="AGENT",
-        help=f"clockwise from you; {', '.join(policy_names())}, or a trained checkpoint.pt",
+        help="clockwise from you (heaviest): random, heaviest, those of agents/ in the repository "
+        "(`--against ?` lists them), or a trained checkpoint.pt",
     )
     add("--seat", type=int, default=0, metavar="N", help="yours (0)")
     add("--seed", type=int, metavar="N", help="of the deals; drawn if left out")
@@ -171,6 +170,7 @@ def play(chosen: argparse.Namespace) -> int:
     """Play in the terminal, from the beginning or from where a saved sitting stands."""
     from dominoenv.terminal import Terminal
 
+    learn_agents()
     try:
         with contextlib.suppress(ImportError):
             import readline  # noqa: F401  editing of what is typed

@@ -7,7 +7,7 @@ INSTALL := PIP_CONSTRAINT=$(CURDIR)/constraints.txt $(BIN)/python -m pip install
 export PYTHONUNBUFFERED := 1
 
 .DEFAULT_GOAL := help
-.PHONY: help train test browser lint bench figures soak clean
+.PHONY: help train test browser lint bench figures results soak clean
 
 help: ## list the targets
 	@grep -hE '^[a-z]+:.*##' $(MAKEFILE_LIST) | awk -F':.*## ' '{printf "  make %-9s %s\n", $$1, $$2}'
@@ -39,6 +39,13 @@ bench: $(STAMP) ## measure speed (about 8 minutes) and put the tables into docs/
 
 figures: $(STAMP) ## reproduce the reference figures of random play (see docs/rules.md)
 	$(BIN)/python -m experiments.figures
+
+STUDIES := $(basename $(notdir $(wildcard configs/tournament_*.yaml configs/study_*.yaml)))
+results: $(STAMP) ## play all ladders and studies again (an hour of one core) and put their reports into docs/results
+	set -e; for name in $(filter-out %_quick,$(STUDIES)); do \
+		$(BIN)/python -m experiments.$${name%%_*} configs/$$name.yaml --overwrite; \
+		mkdir -p docs/results/$$name; cp runs/$$name/report.md runs/$$name/*.png docs/results/$$name; \
+	done
 
 clean: ## remove what the other targets made, trained agents aside
 	rm -rf $(VENV) build dist *.egg-info .pytest_cache .mypy_cache .ruff_cache .hypothesis

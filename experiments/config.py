@@ -351,6 +351,9 @@ def _item(node: Any, name: str, override: str) -> Any:
 # ------------------------------------------------------------------------------------- explaining
 
 
+KINDS = ("baseline", "checkpoint", "snapshots")  # of agents: branches of unions
+
+
 def _explain(error: ValidationError, source: str, model: type[BaseModel]) -> str:
     """Return one sentence about the first mistake, and how many more there are."""
     first, *others = error.errors()
@@ -380,7 +383,7 @@ def _sentence(mistake: Any, model: type[BaseModel]) -> str:
 
 def _tags(mistake: Any) -> str:
     """Return the kinds that a discriminated union knows."""
-    return str(mistake["ctx"].get("expected_tags", "'baseline', 'checkpoint', 'snapshots'"))
+    return str(mistake["ctx"].get("expected_tags", ", ".join(map(repr, KINDS))))
 
 
 def _without_tags(loc: tuple[int | str, ...]) -> tuple[int | str, ...]:
@@ -388,7 +391,7 @@ def _without_tags(loc: tuple[int | str, ...]) -> tuple[int | str, ...]:
     kept: list[int | str] = []
     for at, name in enumerate(loc):
         in_list = at > 0 and isinstance(loc[at - 1], int)
-        branch = isinstance(name, str) and (in_list or name in ("int", "constrained-int"))
+        branch = (in_list and name in KINDS) or name in ("int", "constrained-int")
         if not branch and not str(name).startswith("literal["):
             kept.append(name)
     return tuple(kept)

@@ -14,12 +14,14 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from dominoenv import BatchedGame, Policy, Rules
+from dominoenv import BatchedGame, ChickenFootRules, Policy, Rules
 from dominoenv.batch import HELD_OUT_MATCH
+from dominoenv.chicken_foot.state import NO_FOOT
 from dominoenv.games import kind_of
 from dominoenv.round import WENT_OUT
 
 NOBODY = -1  # in Games.went_out: the round was blocked
+FREE, BY_DOUBLE, BY_CENTRE = range(3)  # in Games.bound: what was unfinished at the end
 
 
 @dataclass(frozen=True)
@@ -33,6 +35,7 @@ class Games:
     decisions: NDArray[np.int32]  # (G, P) moves with a choice, which the agent was asked for
     first: NDArray[np.int32]  # (G,) the seat that moved first
     went_out: NDArray[np.int32]  # (G,) the seat that went out, or NOBODY
+    bound: NDArray[np.int32]  # (G,) BY_DOUBLE: a double pending, a foot open; BY_CENTRE; or FREE
 
     @property
     def wins(self) -> NDArray[np.float64]:
@@ -130,8 +133,20 @@ class _Tally:
             penalties=states["penalties"][:, : self.game.num_players].copy(),
             first=self.first,
             went_out=out.astype(np.int32),
+            bound=bound_by(self.game.rules, states),
             **self.counts,
         )
+
+
+def bound_by(rules: Rules, states: NDArray[np.void]) -> NDArray[np.int32]:
+    """Return (G,) whether a double is pending or a foot open, the centre not full, or neither."""
+    if isinstance(rules, ChickenFootRules):
+        by_double = states["foot"] != NO_FOOT
+        by_centre = states["arms"] < rules.centre_arms
+    else:
+        by_double = states["num_pending"] > 0
+        by_centre = np.zeros(len(states), bool)
+    return np.select([by_double, by_centre], [BY_DOUBLE, BY_CENTRE], FREE).astype(np.int32)
 
 
 def action_kinds(rules: Rules) -> tuple[NDArray[np.bool_], NDArray[np.bool_]]:

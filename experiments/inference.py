@@ -35,6 +35,10 @@ class Estimate:
         """Half of the interval's width."""
         return (self.high - self.low) / 2
 
+    def times(self, factor: float) -> Estimate:
+        """Return the estimate in another unit."""
+        return Estimate(self.mean * factor, self.low * factor, self.high * factor)
+
 
 def interval(values: NDArray[np.float64], confidence: float = CONFIDENCE) -> Estimate:
     """Return the mean of (D,) values, D at least 2, and its interval by Student's t."""

@@ -13,7 +13,8 @@ from experiments.config import Config, ConfigError, _models_in, check_config, lo
 
 CONFIGS = Path(__file__).resolve().parent.parent / "configs"
 QUICKSTART = CONFIGS / "quickstart.yaml"
-TRAININGS = sorted(set(CONFIGS.glob("*.yaml")) - set(CONFIGS.glob("tournament*.yaml")))
+CONTESTS = {*CONFIGS.glob("tournament*.yaml"), *CONFIGS.glob("study*.yaml")}  # have own tests
+TRAININGS = sorted(set(CONFIGS.glob("*.yaml")) - CONTESTS)
 
 MISTAKES = {
     "ppo.learning_rte=1": "unknown key 'ppo.learning_rte'; did you mean 'learning_rate'",

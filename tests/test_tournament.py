@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from dataclasses import replace
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -28,7 +31,7 @@ from experiments.tournament.analysis import PairRow, analyse, pair_row
 from experiments.tournament.run import Played
 
 SMALL = {"players": 3, "max_pip": 6, "hand_size": 4}
-SEEDS = 200
+SMALL_ONES = 200  # small tournaments, out of a large one
 SURE = 0.9999  # of the bounds below: fixed seeds, so that they are passed once and for all
 
 
@@ -63,6 +66,21 @@ def rows_of(settings: TournamentConfig, table: str = tables.PAIR) -> list[PairRo
     return analysis._pair_rows(settings, play(settings), table, sorted(settings.titles))
 
 
+def split(played: Played, number: int) -> Iterator[Played]:
+    """Make small tournaments of a large one, each of its own deals, which are independent."""
+    size = (played.deal.max() + 1) // number
+    for first in range(0, number * size, size):
+        some = (first <= played.deal) & (played.deal < first + size)
+        games = {name: values[some] for name, values in played.games.arrays().items()}
+        yield replace(
+            played,
+            games=deals.Games(**games),
+            deal=played.deal[some],
+            who=played.who[some],
+            table=played.table[some],
+        )
+
+
 class First(Policy):
     """Plays the legal action of the lowest id: no luck of its own."""
 
@@ -92,17 +110,17 @@ def test_identical_agents_straddle_zero_at_the_nominal_rate(
     monkeypatch.setattr("gc.collect", lambda: 0)  # statsmodels tidies up after every correction
     agents = max(3, rules["players"])
     missed, false_alarms, p_values, seat_p = 0, 0, [], []
-    for seed in range(SEEDS):
-        number = {"pair_deals": 0, "mixed_deals": 0} | {f"{table}_deals": 30}
-        number |= {"seed": seed, "differences": []}
-        settings = config(game=game, rules=rules, agents=twins(agents), **number)
-        played = play(settings)
+    number = {"pair_deals": 0, "mixed_deals": 0} | {f"{table}_deals": 30 * SMALL_ONES}
+    settings = config(
+        game=game, rules=rules, agents=twins(agents), differences=[], block=1000, **number
+    )
+    for played in split(play(settings), SMALL_ONES):
         rows = analysis._pair_rows(settings, played, table, sorted(settings.titles))
         missed += not rows[0].difference.low < 0 < rows[0].difference.high
         false_alarms += any(row.p_corrected < 0.05 for row in rows)
         p_values.append(rows[0].p)
         seat_p.append(analysis.seats(played, 0.95).p)
-    low, high = stats.binom.interval(SURE, SEEDS, 0.05)
+    low, high = stats.binom.interval(SURE, SMALL_ONES, 0.05)
     assert low <= missed <= high
     assert false_alarms <= high  # of any of three comparisons, thanks to the correction
     assert stats.kstest(p_values, "uniform").pvalue > 1 - SURE
@@ -345,6 +363,47 @@ def test_ratings_recover_strengths_and_their_intervals_cover() -> None:
     assert 0.88 < covered / (4 * repeats) < 0.99
 
 
+def test_so_many_deals_part_two_ratings() -> None:
+    """Intervals shrink with the root of the number of deals, and then they touch."""
+
+    def rated(mean: float, half: float) -> rating.Rating:
+        interval = inference.Estimate(mean, mean - half, mean + half)
+        return rating.Rating("a", interval, None, 0.0, 0)
+
+    upper, lower, deals = rated(10, 6), rated(0, 9), 400
+    needed = rating.deals_apart(upper, lower, deals)
+    shrunk = np.sqrt(deals / needed)
+    assert 10 - 6 * shrunk == pytest.approx(0 + 9 * shrunk)
+    assert rating.deals_apart(rated(5, 1), rated(5, 1), deals) == np.inf
+
+
+def test_the_steps_of_the_ladder_are_differences_of_neighbours() -> None:
+    settings = config(agents=["random", "heaviest", "lightest"], pair_deals=40)
+    found = analyse(settings, play(settings))
+    for upper, lower in pairwise(found.ratings):
+        step = upper.above_next
+        assert step is not None
+        assert step.mean == pytest.approx(upper.rating.mean - lower.rating.mean)
+        assert step.low < step.mean < step.high
+    assert found.ratings[-1].above_next is None
+    grid = next(g for g in report.grids(settings, found) if g.title == "The steps of the ladder")
+    assert [row[:2] for row in grid.rows] == [
+        (upper.agent, lower.agent) for upper, lower in pairwise(found.ratings)
+    ]
+
+
+def test_only_the_pairs_of_interest_meet() -> None:
+    agents, pairs = ["random", "heaviest", "lightest"], [["random", "heaviest"]]
+    settings = config(agents=agents, pairs=pairs, pair_deals=20, same_deals=10)
+    found = analyse(settings, play(settings))
+    assert {(row.a, row.b) for row in found.pairs} == {("heaviest", "random")}
+    assert {row.agent for row in found.same} == set(agents)
+    assert all(row.deals == 10 for row in found.same)
+    everybody = config(agents=agents, pair_deals=20)
+    row = pair_row(everybody, play(everybody), "pair", "heaviest", "random")
+    assert row == replace(found.pairs[0], p_corrected=row.p if row else 1)
+
+
 def test_an_agent_that_never_loses_has_a_rating() -> None:
     wins = np.array([[0.0, 500, 500], [0, 0, 250], [0, 250, 0]])
     ratings = rating.fit(wins)
@@ -359,9 +418,10 @@ def test_ties_are_half_a_win_and_seats_of_one_agent_do_not_compare() -> None:
         **{n: np.zeros((2, 3), np.int32) for n in ("turns", "draws", "doubles", "decisions")},
         first=np.zeros(2, np.int32),
         went_out=np.zeros(2, np.int32),
+        bound=np.zeros(2, np.int32),
     )
     who = np.array([[0, 1, 1], [1, 1, 0]])
-    played = Played(("a", "b"), games, np.array([3, 8]), who, np.ones(2, bool), 1.0)
+    played = Played(("a", "b"), games, np.array([3, 8]), who, np.zeros(2, np.int64), 1.0)
     assert rating.wins_by_deal(played).tolist() == [[[0, 1.5], [0.5, 0]], [[0, 0], [2, 0]]]
     assert games.wins.tolist() == [[0.5, 0.5, 0], [1, 0, 0]]
 

@@ -1,4 +1,4 @@
-"""What a tournament shows: pairs, ratings, seats.
+"""What a tournament shows: pairs, ratings, seats, and how rounds go among agents of one kind.
 
 Every figure is a mean over deals of the mean over a deal's games. Letters: D deals, G games, P
 seats, n agents.
@@ -13,8 +13,9 @@ from dataclasses import dataclass, replace
 import numpy as np
 from numpy.typing import NDArray
 
-from experiments.deals import NOBODY
+from experiments.deals import BY_CENTRE, BY_DOUBLE, FREE, NOBODY
 from experiments.inference import (
+    LEAST_DEALS,
     Estimate,
     corrected,
     deals_needed,
@@ -23,10 +24,10 @@ from experiments.inference import (
     p_value,
     smallest_found,
 )
-from experiments.tournament.config import TournamentConfig
+from experiments.tournament.config import Contest, TournamentConfig
 from experiments.tournament.rating import Rating, rate
 from experiments.tournament.run import Played
-from experiments.tournament.tables import MIXED, PAIR
+from experiments.tournament.tables import MIXED, PAIR, SAME, TABLES
 
 Array = NDArray[np.float64]
 
@@ -73,6 +74,32 @@ class PairRow:
 
 
 @dataclass(frozen=True)
+class SameRow:
+    """How rounds go at a table whose seats are all one agent's."""
+
+    agent: str
+    deals: int
+    penalty: Estimate
+    """Of a seat."""
+    turns: Estimate
+    """Of a seat."""
+    draws: Estimate
+    """Of a seat."""
+    blocked: Estimate
+    """Share of rounds that nobody went out of."""
+    by_double: Estimate
+    """Share of rounds that were blocked with a pending double or an open foot on the table."""
+    by_centre: Estimate
+    """Share of rounds that were blocked before the centre was full."""
+    free: Estimate
+    """Share of rounds that were blocked with neither."""
+    by_order: tuple[SeatRow, ...]
+    """First to move, second and so on: penalty minus the table's mean."""
+    first_wins: Estimate
+    """Share of rounds won by the first to move, a tie shared, as a multiple of the fair share."""
+
+
+@dataclass(frozen=True)
 class SeatRow:
     """Penalty at a seat minus the table's mean, all agents having sat there equally often."""
 
@@ -99,6 +126,8 @@ class Analysis:
     """Best first."""
     pairs: tuple[PairRow, ...]
     """Pairs' tables first, best agents first."""
+    same: tuple[SameRow, ...]
+    """Best agents first."""
     seats: Seats
 
 
@@ -107,7 +136,8 @@ def analyse(config: TournamentConfig, played: Played) -> Analysis:
     ratings = rate(played, config.resamples, config.confidence, config.seed)
     order = [rating.agent for rating in ratings]
     rows = [*_pair_rows(config, played, PAIR, order), *_pair_rows(config, played, MIXED, order)]
-    return Analysis(ratings, tuple(rows), seats(played, config.confidence))
+    same = tuple(same_row(config, played, agent) for agent in order) if config.same_deals else ()
+    return Analysis(ratings, tuple(rows), same, seats(played, config.confidence))
 
 
 def by_deal(deals: NDArray[np.int64], values: Array) -> Array:
@@ -132,16 +162,11 @@ def _pair_rows(
     return [replace(row, p_corrected=p) for row, p in zip(rows, p_values, strict=True)]
 
 
-def pair_row(
-    config: TournamentConfig, played: Played, table: str, a: str, b: str
-) -> PairRow | None:
+def pair_row(config: Contest, played: Played, table: str, a: str, b: str) -> PairRow | None:
     """Compare two agents at one kind of table; None if they have not met on two deals."""
-    at_a, at_b = (played.who == played.agents.index(agent) for agent in (a, b))
-    some = at_a.any(axis=1) & at_b.any(axis=1) & (played.is_pair == (table == PAIR))
-    deals, at_a, at_b = played.deal[some], at_a[some], at_b[some]
-    penalties = played.games.penalties[some].astype(float)
-    differences = by_deal(deals, _mean_at(penalties, at_a) - _mean_at(penalties, at_b))
-    if len(differences) < 2:
+    some, at_a, at_b = _meetings(played, table, a, b)
+    differences = pair_differences(played, table, a, b)
+    if len(differences) < LEAST_DEALS:
         return None
     deviation = float(differences.std(ddof=1))
     p = p_value(differences)
@@ -154,16 +179,33 @@ def pair_row(
         p=p,
         p_corrected=p,
         deals=len(differences),
-        games=len(deals),
+        games=int(some.sum()),
         blocked=float((played.games.went_out[some] == NOBODY).mean()),
-        of_a=_side(played, some, at_a, config.confidence),
-        of_b=_side(played, some, at_b, config.confidence),
+        of_a=_side(played, some, at_a[some], config.confidence),
+        of_b=_side(played, some, at_b[some], config.confidence),
         smallest_found=smallest_found(deviation, len(differences), config.confidence, config.power),
         deals_needed={
             f"{size:g}": deals_needed(size, deviation, config.confidence, config.power)
             for size in config.differences
         },
     )
+
+
+def pair_differences(played: Played, table: str, a: str, b: str) -> Array:
+    """Return (D,) penalties of a minus those of b, on the deals on which they have met."""
+    some, at_a, at_b = _meetings(played, table, a, b)
+    penalties = played.games.penalties[some].astype(float)
+    differences = _mean_at(penalties, at_a[some]) - _mean_at(penalties, at_b[some])
+    return by_deal(played.deal[some], differences)
+
+
+def _meetings(
+    played: Played, table: str, a: str, b: str
+) -> tuple[NDArray[np.bool_], NDArray[np.bool_], NDArray[np.bool_]]:
+    """Return (G,) in which games two agents meet, and (G, P) where each of them sits."""
+    at_a, at_b = (played.who == played.agents.index(agent) for agent in (a, b))
+    at_table = played.table == TABLES.index(table)
+    return at_a.any(axis=1) & at_b.any(axis=1) & at_table, at_a, at_b
 
 
 def _mean_at(values: Array, at: NDArray[np.bool_]) -> Array:
@@ -191,6 +233,39 @@ def _side(
     )
 
 
+# -------------------------------------------------------------------------- tables of one agent
+
+
+def same_row(config: Contest, played: Played, agent: str) -> SameRow:
+    """Describe the rounds of an agent among its like."""
+    values = same_values(played, agent)
+    means = {name: interval(column, config.confidence) for name, column in values.items()}
+    some = _same_games(played, agent)
+    wins = np.take_along_axis(played.games.wins[some], _in_order(played)[some], axis=1)
+    places = _seat_rows("mover", _excess_in_order(played)[some], config.confidence, first=1)
+    first = interval(wins[:, 0] * wins.shape[1], config.confidence)
+    return SameRow(agent, int(some.sum()), **means, by_order=places, first_wins=first)
+
+
+def same_values(played: Played, agent: str) -> dict[str, Array]:
+    """Return what each deal brought at an agent's own table, by the names of SameRow."""
+    some, games = _same_games(played, agent), played.games
+    blocked = games.went_out[some] == NOBODY
+    bound = {"by_double": BY_DOUBLE, "by_centre": BY_CENTRE, "free": FREE}
+    seat_means = {"penalty": games.penalties, "turns": games.turns, "draws": games.draws}
+    return {
+        **{name: values[some].mean(axis=1) for name, values in seat_means.items()},
+        "blocked": blocked.astype(float),
+        **{name: (blocked & (games.bound[some] == by)).astype(float) for name, by in bound.items()},
+    }
+
+
+def _same_games(played: Played, agent: str) -> NDArray[np.bool_]:
+    at_table = played.table == TABLES.index(SAME)
+    some: NDArray[np.bool_] = at_table & (played.who[:, 0] == played.agents.index(agent))
+    return some
+
+
 # ------------------------------------------------------------------------------------------ seats
 
 
@@ -200,17 +275,33 @@ def seats(played: Played, confidence: float) -> Seats:
     Line-ups turn through all seats and the starter is drawn, so chairs have equal penalties but for
     chance; a small p is a chair that the program favours.
     """
-    penalties = played.games.penalties.astype(float)
-    excess = penalties - penalties.mean(axis=1, keepdims=True)
-    players = excess.shape[1]
-    in_order = (played.games.first[:, None] + np.arange(players)) % players
-    at_chair = by_deal(played.deal, excess)
-    at_place = by_deal(played.deal, np.take_along_axis(excess, in_order, axis=1))
+    at_chair = by_deal(played.deal, _excess(played))
+    at_place = by_deal(played.deal, _excess_in_order(played))
+    players = at_chair.shape[1]
     return Seats(
         _seat_rows("seat", at_chair, confidence, first=0),
         p_of_equal_columns(at_chair) if len(at_chair) > players else math.nan,
         _seat_rows("mover", at_place, confidence, first=1),
     )
+
+
+def _excess(played: Played) -> Array:
+    """Return (G, P) penalties at the chairs minus the table's mean."""
+    penalties = played.games.penalties.astype(float)
+    excess: Array = penalties - penalties.mean(axis=1, keepdims=True)
+    return excess
+
+
+def _excess_in_order(played: Played) -> Array:
+    """Return the same for the first to move, the second and so on."""
+    return np.take_along_axis(_excess(played), _in_order(played), axis=1)
+
+
+def _in_order(played: Played) -> NDArray[np.int64]:
+    """Return (G, P) the chair that moves first, second and so on."""
+    players = played.who.shape[1]
+    order: NDArray[np.int64] = (played.games.first[:, None] + np.arange(players)) % players
+    return order
 
 
 def _seat_rows(name: str, values: Array, confidence: float, first: int) -> tuple[SeatRow, ...]:

@@ -10,7 +10,8 @@ from typing import Annotated, Any, Self
 
 from pydantic import Field, field_validator, model_validator
 
-from dominoenv import CheckpointError, Policy, Rules, make_policy
+from dominoenv import CheckpointError, Policy, Rules, make_policy, policy_names
+from dominoenv.errors import nearest
 from experiments.config import (
     BaselinePolicy,
     CheckpointPolicy,
@@ -39,6 +40,10 @@ class NamedAgent(BaselinePolicy):
         """Return what decides how the agent plays, its luck aside."""
         return {"policy": self.policy, "parameters": self.parameters}
 
+    def plays(self, game: str) -> bool:
+        """Return whether it knows the game."""
+        return self.policy in policy_names(game)
+
     def make(self, rules: Rules, seed: int) -> Policy:
         """Return the agent. Raises DominoError for parameters that cannot be."""
         return make_policy(self.policy, rules, seed=seed, **self.parameters)
@@ -64,6 +69,10 @@ class TrainedAgent(CheckpointPolicy):
         digest = hashlib.sha256(content).hexdigest()
         return {"checkpoint": digest, "deterministic": self.deterministic}
 
+    def plays(self, game: str) -> bool:
+        """Return whether it knows the game: its file will say, when it is read."""
+        return True
+
     def make(self, rules: Rules, seed: int) -> Policy:
         """Return the agent. Raises CheckpointError for files and rules that do not fit."""
         import torch  # here: a tournament without networks need not wait for it
@@ -77,15 +86,20 @@ class TrainedAgent(CheckpointPolicy):
 Agent = Annotated[NamedAgent | TrainedAgent, Field(discriminator="kind")]
 
 
-class TournamentConfig(Experiment):
-    """A tournament."""
+Deals = Annotated[int, Field(ge=0)]
 
-    agents: Annotated[tuple[Agent, ...], Field(min_length=2)]
+
+class Contest(Experiment):
+    """What tournaments and studies share: who plays whom, on how many deals, how sure."""
+
+    agents: Annotated[tuple[Agent, ...], Field(min_length=1)]
     """A bare name stands for {kind: baseline, policy: name}."""
-    pair_deals: Annotated[int, Field(ge=0)] = 1000
+    pairs: tuple[tuple[str, str], ...] = ()
+    """Which agents meet at pairs' tables; empty: each meets each."""
+    pair_deals: Deals = 1000
     """At each table of two agents; 0: no such tables."""
-    mixed_deals: Annotated[int, Field(ge=0)] = 0
-    """At tables where each seat is another agent's; 0: no such tables."""
+    same_deals: Deals = 0
+    """At each table where all seats are one agent's; 0: no such tables."""
     block: PositiveInt = 100
     """Deals that are played side by side, their agents drawing from one stream of luck."""
     confidence: Annotated[float, Field(gt=0.5, lt=1)] = 0.95
@@ -94,8 +108,6 @@ class TournamentConfig(Experiment):
     """Penalty points: how many deals would each of these need?"""
     power: Annotated[float, Field(gt=0.5, lt=1)] = 0.8
     """Probability with which so many deals find such a difference."""
-    resamples: Annotated[int, Field(ge=100)] = 1000
-    """Bootstrap samples behind the intervals of ratings."""
 
     @field_validator("agents", mode="before")
     @classmethod
@@ -106,24 +118,50 @@ class TournamentConfig(Experiment):
         return tuple(named)
 
     @model_validator(mode="after")
-    def _playable(self) -> Self:
-        for key in ("pair_deals", "mixed_deals"):
-            if 0 < getattr(self, key) < LEAST_DEALS:
-                raise ValueError(f"{key}=1: one deal has no interval, give 0 or at least 2")
-        if not self.pair_deals and not self.mixed_deals:
-            raise ValueError("pair_deals and mixed_deals are both 0: nothing would be played")
-        players = self.make_rules().players
-        if self.mixed_deals and len(self.agents) < players:
-            raise ValueError(
-                f"mixed_deals={self.mixed_deals} needs an agent for each of {players} seats, but "
-                f"there are {len(self.agents)}: add agents, or leave mixed_deals out"
-            )
+    def _known_agents(self) -> Self:
         (name, number), *_ = Counter(self.titles).most_common(1)
         if number > 1:
             raise ValueError(f"{number} agents are called {name!r}: tell them apart by a label")
+        for a, b in self.pairs:
+            for title in (a, b):
+                if title not in self.titles:
+                    raise ValueError(f"pairs: no agent {title!r}; {nearest(title, self.titles)}")
+            if a == b:
+                raise ValueError(f"pairs: {a!r} cannot meet itself; same_deals has such tables")
+        return self
+
+    @model_validator(mode="after")
+    def _enough_deals(self) -> Self:
+        keys = [key for key in type(self).model_fields if key.endswith("_deals")]
+        for key in keys:
+            if 0 < getattr(self, key) < LEAST_DEALS:
+                raise ValueError(f"{key}=1: one deal has no interval, give 0 or at least 2")
+        if not any(getattr(self, key) for key in keys):
+            raise ValueError(f"{', '.join(keys)} are all 0: nothing would be played")
+        if self.pair_deals and len(self.agents) < 2:
+            raise ValueError(f"pair_deals={self.pair_deals} needs at least 2 agents")
         return self
 
     @property
     def titles(self) -> tuple[str, ...]:
         """What the agents are called, in the config's order."""
         return tuple(agent.title for agent in self.agents)
+
+
+class TournamentConfig(Contest):
+    """A tournament."""
+
+    mixed_deals: Deals = 0
+    """At tables where each seat is another agent's; 0: no such tables."""
+    resamples: Annotated[int, Field(ge=100)] = 1000
+    """Bootstrap samples behind the intervals of ratings."""
+
+    @model_validator(mode="after")
+    def _enough_agents(self) -> Self:
+        players = self.make_rules().players
+        if self.mixed_deals and len(self.agents) < players:
+            raise ValueError(
+                f"mixed_deals={self.mixed_deals} needs an agent for each of {players} seats, but "
+                f"there are {len(self.agents)}: add agents, or leave mixed_deals out"
+            )
+        return self

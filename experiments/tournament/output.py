@@ -7,6 +7,7 @@ import io
 import json
 import math
 import platform
+from collections.abc import Sequence
 from dataclasses import asdict
 from importlib.metadata import version
 from pathlib import Path
@@ -16,11 +17,12 @@ import numpy as np
 
 from dominoenv.batch import HELD_OUT_MATCH
 from dominoenv.files import write_atomically
-from experiments.tournament.analysis import Analysis, PairRow
-from experiments.tournament.config import TournamentConfig, TrainedAgent
+from experiments.tournament.analysis import Analysis
+from experiments.tournament.config import Contest, TournamentConfig, TrainedAgent
 from experiments.tournament.report import markdown
 from experiments.tournament.run import Played
 from experiments.tournament.store import program
+from experiments.tournament.tables import TABLES
 
 LIBRARIES = ("numpy", "numba", "scipy", "statsmodels", "choix")
 
@@ -44,7 +46,7 @@ def write_results(
     draw_plots(config, analysis, played, folder)
 
 
-def versions(config: TournamentConfig) -> dict[str, str]:
+def versions(config: Contest) -> dict[str, str]:
     """Return the versions of what decides a result."""
     torch = any(isinstance(agent, TrainedAgent) for agent in config.agents)
     libraries = (*LIBRARIES, "torch") if torch else LIBRARIES
@@ -66,34 +68,41 @@ def as_json(
         **asdict(analysis),
         "speed": {"core_seconds": played.seconds, "decisions_per_core_second": played.speed},
     }
-    plain: dict[str, Any] = _without_nan(data)
+    plain: dict[str, Any] = without_nan(data)
     return plain
 
 
-def _without_nan(data: Any) -> Any:
+def without_nan(data: Any) -> Any:
+    """Return plain data with None for what is no finite number."""
     if isinstance(data, dict):
-        return {key: _without_nan(value) for key, value in data.items()}
+        return {key: without_nan(value) for key, value in data.items()}
     if isinstance(data, list | tuple):
-        return [_without_nan(value) for value in data]
+        return [without_nan(value) for value in data]
     return None if isinstance(data, float) and not math.isfinite(data) else data
 
 
-def as_csv(rows: tuple[PairRow, ...]) -> str:
-    """Return one line a pair and kind of table; columns such as `of_a.wins.low`."""
+def as_csv(rows: Sequence[Any]) -> str:
+    """Return one line a row of results, a dataclass; columns such as `of_a.wins.low`."""
     flat = [_flat(asdict(row)) for row in rows]
+    columns = dict.fromkeys(name for row in flat for name in row)
     text = io.StringIO()
-    writer = csv.DictWriter(text, list(flat[0]) if flat else [], lineterminator="\n")
+    writer = csv.DictWriter(text, list(columns), lineterminator="\n")
     writer.writeheader()
     writer.writerows(flat)
     return text.getvalue()
 
 
-def _flat(data: dict[str, Any], path: str = "") -> dict[str, Any]:
-    flat: dict[str, Any] = {}
-    for key, value in data.items():
-        place = f"{path}{key}"
-        flat |= _flat(value, f"{place}.") if isinstance(value, dict) else {place: value}
-    return flat
+def _flat(data: Any, path: str = "") -> dict[str, Any]:
+    """Return every figure in nested data by its path; nothing for None."""
+    if isinstance(data, dict | list | tuple):
+        parts = data.items() if isinstance(data, dict) else enumerate(data)
+        begin = f"{path}." if path else ""
+        return {
+            place: value
+            for key, part in parts
+            for place, value in _flat(part, f"{begin}{key}").items()
+        }
+    return {} if data is None else {path: data}
 
 
 def as_npz(played: Played) -> bytes:
@@ -105,7 +114,8 @@ def as_npz(played: Played) -> bytes:
         agents=np.array(played.agents),
         deal=played.deal,
         who=played.who.astype(np.int16),
-        is_pair=played.is_pair,
+        tables=np.array(TABLES),
+        table=played.table.astype(np.int16),
         **arrays,
     )
     return buffer.getvalue()

@@ -34,6 +34,8 @@ class Rating:
     agent: str
     rating: Estimate
     """Its interval is that of the bootstrap."""
+    above_next: Estimate | None
+    """Rating minus that of the next one down the ladder, its interval that of the bootstrap."""
     penalty: float
     """Mean over all of the agent's seats and games."""
     games: int
@@ -44,15 +46,35 @@ def rate(played: Played, resamples: int, confidence: float, seed: int) -> tuple[
     wins = wins_by_deal(played)
     ratings = fit(wins.sum(axis=0))
     drawn = resampled(wins, resamples, np.random.default_rng(seed))
-    tail = (1 - confidence) / 2
-    low, high = np.quantile(drawn, [tail, 1 - tail], axis=0)
-    penalties = played.games.penalties
+    order = np.argsort(-ratings, kind="stable")
     rows = []
-    for number, agent in enumerate(played.agents):
+    for number, below in zip(order, [*order[1:], None], strict=True):
         at = played.who == number
-        rating = Estimate(float(ratings[number]), float(low[number]), float(high[number]))
-        rows.append(Rating(agent, rating, float(penalties[at].mean()), int(at.any(axis=1).sum())))
-    return tuple(sorted(rows, key=lambda row: -row.rating.mean))
+        rating = _bootstrapped(ratings[number], drawn[:, number], confidence)
+        step = None
+        if below is not None:
+            gaps = drawn[:, number] - drawn[:, below]
+            step = _bootstrapped(ratings[number] - ratings[below], gaps, confidence)
+        penalty, games = float(played.games.penalties[at].mean()), int(at.any(axis=1).sum())
+        rows.append(Rating(played.agents[number], rating, step, penalty, games))
+    return tuple(rows)
+
+
+def _bootstrapped(value: float, drawn: NDArray[np.float64], confidence: float) -> Estimate:
+    """Return a value with the interval in which so many of (R,) values drawn anew lie."""
+    tail = (1 - confidence) / 2
+    low, high = np.quantile(drawn, [tail, 1 - tail])
+    return Estimate(float(value), float(low), float(high))
+
+
+def deals_apart(upper: Rating, lower: Rating, deals: int) -> float:
+    """Return how many deals part the intervals of two ratings, by what `deals` of them brought.
+
+    Intervals shrink with the root of the number of deals; infinite where the ratings are equal.
+    """
+    gap = upper.rating.mean - lower.rating.mean
+    halves = (upper.rating.mean - upper.rating.low) + (lower.rating.high - lower.rating.mean)
+    return deals * (halves / gap) ** 2 if gap > 0 else math.inf
 
 
 def wins_by_deal(played: Played) -> NDArray[np.float64]:

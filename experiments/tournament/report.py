@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
+from itertools import pairwise
 
 from rich import box
 from rich.console import Console, Group
@@ -13,10 +14,10 @@ from rich.table import Table
 from rich.text import Text
 
 from dominoenv import Rules
-from experiments.inference import Estimate
-from experiments.tournament.analysis import Analysis, PairRow, SeatRow, Seats, Side
-from experiments.tournament.config import TournamentConfig
-from experiments.tournament.rating import Rating
+from experiments.inference import Estimate, deals_needed
+from experiments.tournament.analysis import Analysis, PairRow, SameRow, SeatRow, Seats, Side
+from experiments.tournament.config import Contest, TournamentConfig
+from experiments.tournament.rating import Rating, deals_apart
 from experiments.tournament.run import Played
 from experiments.tournament.tables import PAIR
 
@@ -55,10 +56,12 @@ def grids(config: TournamentConfig, analysis: Analysis) -> list[Grid]:
     """Return all tables."""
     pairs = [row for row in analysis.pairs if row.table == PAIR]
     mixed = [row for row in analysis.pairs if row.table != PAIR]
-    found = [_ratings(config, analysis.ratings)]
+    found = [_ratings(config, analysis.ratings), *_steps(config, analysis)]
     for title, rows in (("Pairs", pairs), ("Mixed tables", mixed)):
         if rows:
             found += [_pairs(config, title, rows), _play(title, rows)]
+    if analysis.same:
+        found += [same_tables(analysis.same), same_endings(analysis.same)]
     return [*found, _deals_needed(config, analysis.pairs), _seats(analysis.seats)]
 
 
@@ -79,6 +82,49 @@ def _ratings(config: TournamentConfig, ratings: Sequence[Rating]) -> Grid:
         "Elo's scale, mean 0: an agent 100 points above another has the lower penalty of the two "
         "64 times in 100. Penalties depend on whom an agent met; ratings allow for it.",
     )
+
+
+def _steps(config: TournamentConfig, analysis: Analysis) -> list[Grid]:
+    """Return the ladder's steps, as one table; none where there is one agent."""
+    ratings = analysis.ratings
+    rows = tuple(_step_cells(config, analysis, upper, lower) for upper, lower in pairwise(ratings))
+    headings = ("upper", "lower", "rating step", "intervals", "deals for that")
+    caption = (
+        "Neighbours on the ladder. intervals: whether those of the two ratings are apart, and how "
+        "many deals at each table it takes, by the square root. settled: whether the difference "
+        f"of penalties is, at {1 - config.confidence:.2g} by Holm's p; then how many deals find "
+        f"it with a probability of {config.power:.0%} if it is what was measured."
+    )
+    title = "The steps of the ladder"
+    more = ("upper − lower", "settled", "deals for that")
+    return [Grid(title, (*headings, *more), rows, caption, texts=2)] if rows else []
+
+
+def _step_cells(
+    config: TournamentConfig, analysis: Analysis, upper: Rating, lower: Rating
+) -> tuple[str, ...]:
+    row = next((r for r in analysis.pairs if (r.a, r.b) == (upper.agent, lower.agent)), None)
+    apart = "apart" if upper.rating.low > lower.rating.high else "overlap"
+    step = upper.above_next
+    words = (upper.agent, lower.agent, f"{step.mean:+.0f} ± {step.half:.0f}" if step else "")
+    if row is None:
+        return (*words, apart, *["not met"] * 4)
+    return (
+        *words,
+        apart,
+        count(deals_apart(upper, lower, max(config.pair_deals, config.mixed_deals))),
+        signed(row.difference),
+        "yes" if row.p_corrected < 1 - config.confidence else "no",
+        count(deals_to_settle(config, row)),
+    )
+
+
+def deals_to_settle(config: Contest, row: PairRow) -> float:
+    """Return how many deals find a pair's difference, if it is what was measured."""
+    size = row.difference.mean
+    if row.deviation == 0 or size == 0:
+        return math.inf
+    return deals_needed(size, row.deviation, config.confidence, config.power)
 
 
 def _pairs(config: TournamentConfig, title: str, rows: Sequence[PairRow]) -> Grid:
@@ -131,6 +177,46 @@ def _side_cells(side: Side, blocked: float) -> tuple[str, ...]:
         f"{side.draws:.2f}",
         f"{side.doubles_per_turn:.3f}",
     )
+
+
+def same_tables(rows: Sequence[SameRow], labels: Sequence[str] = ()) -> Grid:
+    """Return how rounds go at tables of one agent; labels: a first column, one a row."""
+    cells = [
+        (row.agent, f"{row.deals:,}", *map(multiple, (row.penalty, row.turns, row.draws)))
+        for row in rows
+    ]
+    headings = ("agent", "deals", "penalty", "turns", "draws")
+    caption = "All seats are the same agent's, one game a deal; penalty, turns and draws of a seat."
+    return _labelled("Tables of one agent", headings, cells, caption, labels)
+
+
+def same_endings(rows: Sequence[SameRow], labels: Sequence[str] = ()) -> Grid:
+    """Return how rounds end at tables of one agent; labels: a first column, one a row."""
+    cells = [
+        (row.agent, *map(percent, (row.blocked, row.by_double, row.by_centre, row.free)))
+        for row in rows
+    ]
+    headings = ("agent", "blocked", "at a double", "at the centre", "free")
+    caption = (
+        "Shares of all rounds at tables of one agent. blocked: nobody went out; of these, at a "
+        "double: with a double pending or a foot open; at the centre: before it was full; free: "
+        "with neither, as the tiles left fitted no end that was open to them."
+    )
+    return _labelled("How rounds are blocked", headings, cells, caption, labels)
+
+
+def _labelled(
+    title: str,
+    headings: tuple[str, ...],
+    rows: Sequence[tuple[str, ...]],
+    caption: str,
+    labels: Sequence[str],
+) -> Grid:
+    """Return a table, with the labels as a first column if there are any."""
+    if not labels:
+        return Grid(title, headings, tuple(rows), caption)
+    marked = tuple((label, *cells) for label, cells in zip(labels, rows, strict=True))
+    return Grid(title, ("cell", *headings), marked, caption, texts=2)
 
 
 def _deals_needed(config: TournamentConfig, rows: Sequence[PairRow]) -> Grid:
@@ -200,6 +286,18 @@ def multiple(value: Estimate) -> str:
     return f"{value.mean:.2f} ± {value.half:.2f}"
 
 
+def percent(value: Estimate) -> str:
+    """Return a share with half its interval: `12.3 ± 0.4 %`."""
+    return f"{100 * value.mean:.1f} ± {100 * value.half:.1f} %"
+
+
+def count(number: float) -> str:
+    """Return a number of deals in round figures."""
+    if math.isinf(number):
+        return "no number"
+    return f"{float(f'{number:.2g}'):,.0f}"
+
+
 def probability(p: float) -> str:
     """Return a p value; tiny ones as a bound."""
     return "< 0.0001" if p < 1e-4 else f"{p:.4f}"
@@ -229,7 +327,6 @@ def markdown(
 ) -> str:
     """Return the report."""
     tables = "\n".join(grid.markdown() for grid in grids(config, analysis))
-    used = ", ".join(f"{name} {version}" for name, version in versions.items())
     return f"""# Tournament {config.name}
 
 {summary(config.make_rules(), played)}
@@ -241,9 +338,16 @@ Every deal is played with the agents turned through all seats; all tables play t
 ![penalties](penalties.png)
 
 {tables}
-## How it was made
+{how_it_was_made(config, "tournament", versions)}"""
 
-Seed {config.seed}; {used}.
+
+def how_it_was_made(config: Contest, what: str, versions: dict[str, str]) -> str:
+    """Return the last section of a report: all that it takes to play the same again."""
+    used = ", ".join(f"{name} {version}" for name, version in versions.items())
+    return f"""## How it was made
+
+Seed {config.seed}; {used}. It is played again by `python -m experiments.{what} FILE` with
+this file:
 
 ```yaml
 {config.to_yaml()}```

@@ -18,12 +18,12 @@ from tqdm import tqdm
 from dominoenv import CheckpointError
 from experiments.config import ConfigError
 from experiments.deals import Games, play
-from experiments.tournament.config import TournamentConfig
+from experiments.tournament.config import Contest, TournamentConfig
 from experiments.tournament.store import FOLDER, Store
-from experiments.tournament.tables import PAIR, Unit, lineups, units, with_drawn_starter
+from experiments.tournament.tables import TABLES, Unit, lineups, units, with_drawn_starter
 
 RESULTS = ("config.yaml", "results.json", "results.csv", "games.npz", "report.md")
-PLOTS = ("ratings.png", "pairs.png", "penalties.png")
+PLOTS = ("ratings.png", "pairs.png", "penalties.png")  # of a tournament
 
 
 @dataclass(frozen=True)
@@ -35,7 +35,7 @@ class Played:
     games: Games
     deal: NDArray[np.int64]  # (G,)
     who: NDArray[np.int64]  # (G, P) index of the agent at each seat
-    is_pair: NDArray[np.bool_]  # (G,) at a pair's table, not at a mixed one
+    table: NDArray[np.int64]  # (G,) kind of table, by its place in TABLES
     seconds: float
     """Of one core, all units together."""
 
@@ -63,33 +63,51 @@ def play_tournament(config: TournamentConfig, folder: Path, jobs: int | None = N
     its backends for clusters the same call runs there. Raises DominoError for agents that cannot
     be, before anything is played.
     """
-    for agent in config.agents:
-        agent.make(config.make_rules(), seed=0)
-    store, wanted = Store(config, folder), units(config)
-    missing = [unit for unit in wanted if store.read(unit) is None]
+    (played,) = play_tournaments([config], folder, jobs)
+    return played
+
+
+def play_tournaments(
+    configs: Sequence[TournamentConfig], folder: Path, jobs: int | None = None
+) -> list[Played]:
+    """Play several tournaments as one, into one folder; see `play_tournament`."""
+    for config in configs:
+        for agent in config.agents:
+            agent.make(config.make_rules(), seed=0)
+    stores = [Store(config, folder) for config in configs]
+    wanted = [Task(number, unit) for number, config in enumerate(configs) for unit in units(config)]
+    missing = [task for task in wanted if stores[task.config].read(task.unit) is None]
     with _bar(len(wanted), len(wanted) - len(missing)) as bar:
         decisions, began = 0, time.perf_counter()
-        for unit, games, seconds in _all_played(config, missing, jobs):
-            store.write(unit, games, seconds)
+        for task, games, seconds in _all_played(configs, missing, jobs):
+            stores[task.config].write(task.unit, games, seconds)
             decisions += int(games.decisions.sum())
             speed = decisions / (time.perf_counter() - began)
             bar.set_postfix_str(f"{speed:,.0f} decisions/s", refresh=False)
             bar.update()
-    return collect(config, store)
+    return [collect(config, store) for config, store in zip(configs, stores, strict=True)]
+
+
+@dataclass(frozen=True)
+class Task:
+    """A unit of one of several tournaments."""
+
+    config: int
+    unit: Unit
 
 
 def _all_played(
-    config: TournamentConfig, missing: Sequence[Unit], jobs: int | None
-) -> Iterator[tuple[Unit, Games, float]]:
+    configs: Sequence[TournamentConfig], missing: Sequence[Task], jobs: int | None
+) -> Iterator[tuple[Task, Games, float]]:
     """Play units in any order; yield each as soon as it is finished."""
     if not missing:
         return
     pool = joblib.Parallel(n_jobs=jobs, return_as="generator_unordered")
-    yield from pool(joblib.delayed(_named)(config, unit) for unit in missing)
+    yield from pool(joblib.delayed(_named)(configs[task.config], task) for task in missing)
 
 
-def _named(config: TournamentConfig, unit: Unit) -> tuple[Unit, Games, float]:
-    return unit, *play_unit(config, unit)
+def _named(config: TournamentConfig, task: Task) -> tuple[Task, Games, float]:
+    return task, *play_unit(config, task.unit)
 
 
 def _bar(total: int, done: int) -> tqdm[Never]:
@@ -107,7 +125,7 @@ def collect(config: TournamentConfig, store: Store) -> Played:
     """Return the games of all units, in the order of the plan. Raises CheckpointError for gaps."""
     titles = tuple(sorted(config.titles))
     place = {title: number for number, title in enumerate(titles)}
-    games, deals, who, is_pair, total = [], [], [], [], 0.0
+    games, deals, who, tables, total = [], [], [], [], 0.0
     for unit in units(config):
         found = store.read(unit)
         if found is None:
@@ -116,29 +134,36 @@ def collect(config: TournamentConfig, store: Store) -> Played:
         games.append(found[0])
         deals.append(deal)
         who.append(np.array([place[title] for title in unit.agents])[seats])
-        is_pair.append(np.full(len(deal), unit.table == PAIR))
+        tables.append(np.full(len(deal), TABLES.index(unit.table)))
         total += found[1]
     return Played(
         titles,
         Games.join(games),
         np.concatenate(deals),
         np.concatenate(who),
-        np.concatenate(is_pair),
+        np.concatenate(tables),
         total,
     )
 
 
-def prepare_folder(config: TournamentConfig, folder: Path, resume: bool, overwrite: bool) -> None:
-    """Make the folder of a tournament ready. Raises CheckpointError or ConfigError."""
-    taken = [name for name in (*RESULTS, *PLOTS, FOLDER) if (folder / name).exists()]
+def prepare_folder(
+    config: Contest,
+    folder: Path,
+    resume: bool,
+    overwrite: bool,
+    what: str,
+    outputs: Sequence[str],
+) -> None:
+    """Make the folder of a tournament or a study ready. Raises CheckpointError or ConfigError."""
+    taken = [name for name in (*outputs, FOLDER) if (folder / name).exists()]
     if resume and FOLDER not in taken and "config.yaml" not in taken:
         raise CheckpointError(
-            f"{folder} holds no tournament to resume: start without --resume, or name its folder "
+            f"{folder} holds no {what} to resume: start without --resume, or name its folder "
             "with --out"
         )
     if taken and not (resume or overwrite):
         raise CheckpointError(
-            f"{folder} holds a tournament already: go on with --resume (more deals and more agents "
+            f"{folder} holds a {what} already: go on with --resume (more deals and more agents "
             "too), replace it with --overwrite, or choose another folder with --out"
         )
     for name in taken if overwrite else ():

@@ -28,7 +28,7 @@ from experiments.deals import Games
 from experiments.tournament.config import TournamentConfig
 from experiments.tournament.tables import Unit
 
-FORMAT = 1  # of the files; raise it when the same name would mean something else
+FORMAT = 2  # of the files; raise it when the same name would mean something else
 FOLDER = "units"
 # what reading a file raises that is not there, cut short, overwritten, or something else
 DAMAGED = (

@@ -3,7 +3,8 @@
 All tables play the same deals. At a pair's table one seat is the one agent's and the others are the
 other's, and the other way round; at mixed tables each seat is another agent's. Every line-up is
 turned through all seats, so that on every deal each agent plays each hand as often as the other,
-and luck cancels. Letters: n agents, P seats, K line-ups of a deal, G games.
+and luck cancels. At a table of one agent all seats are its own: it shows how rounds go.
+Letters: n agents, P seats, K line-ups of a deal, G games.
 """
 
 from __future__ import annotations
@@ -20,7 +21,7 @@ from numpy.typing import NDArray
 from dominoenv import MexicanTrainRules, Rules
 from experiments.tournament.config import TournamentConfig
 
-PAIR, MIXED = "pair", "mixed"
+PAIR, MIXED, SAME = TABLES = ("pair", "mixed", "same")
 
 
 @dataclass(frozen=True)
@@ -28,7 +29,7 @@ class Unit:
     """A run of deals at one table: played together, kept in one file."""
 
     table: str
-    """PAIR or MIXED."""
+    """PAIR, MIXED or SAME."""
     agents: tuple[str, ...]
     """Titles in alphabetical order: how a config lists its agents changes nothing."""
     first: int
@@ -43,9 +44,13 @@ class Unit:
 def units(config: TournamentConfig) -> list[Unit]:
     """Return all that is to be played."""
     titles = sorted(config.titles)
-    pairs = list(combinations(titles, 2)) if config.pair_deals else []
-    found = [unit for pair in pairs for unit in _blocks(config, PAIR, pair, config.pair_deals)]
-    return found + list(_blocks(config, MIXED, titles, config.mixed_deals))
+    pairs = sorted({tuple(sorted(pair)) for pair in config.pairs}) or combinations(titles, 2)
+    seated: list[tuple[str, Sequence[str], int]] = [
+        *((PAIR, pair, config.pair_deals) for pair in pairs),
+        (MIXED, titles, config.mixed_deals),
+        *((SAME, (title,), config.same_deals) for title in titles),
+    ]
+    return [unit for table, who, deals in seated for unit in _blocks(config, table, who, deals)]
 
 
 def _blocks(
@@ -62,6 +67,8 @@ def lineups(unit: Unit, players: int, seed: int) -> tuple[NDArray[np.int64], NDA
     deals = np.arange(unit.first, unit.first + unit.deals)
     if unit.table == PAIR:
         of_each = np.tile(pair_lineups(players), (len(deals), 1, 1))
+    elif unit.table == SAME:
+        of_each = np.zeros((len(deals), 1, players), np.int64)
     else:
         of_each = np.stack(
             [mixed_lineups(len(unit.agents), players, seed, int(deal)) for deal in deals]

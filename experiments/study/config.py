@@ -1,0 +1,83 @@
+"""The config of a study: a base, and the cells of a grid, each of which differs from it."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator
+from functools import cached_property
+from itertools import product
+from typing import Annotated, Any, Literal, Self
+
+from pydantic import Field, model_validator
+
+from dominoenv import DominoError, make_rules
+from experiments.config import Model
+from experiments.tournament.config import Contest, Label, TournamentConfig
+
+
+class Cell(Model):
+    """One cell, or several: an option whose value is a list makes one of each of its values."""
+
+    label: Label | None = None
+    """What it is called; options with several values are added."""
+    game: Literal["mexican_train", "chicken_foot"] | None = None
+    """If it is another game than the study's, the study's rules do not count."""
+    rules: dict[str, Any] = Field(default={})
+    """What differs from the study's rules; `rounds`, a list itself, takes a list of lists."""
+
+    def each(self) -> Iterator[tuple[str, dict[str, Any]]]:
+        """Yield a label and the options of every single cell."""
+        several = [key for key, value in self.rules.items() if isinstance(value, list)]
+        for values in product(*(self.rules[key] for key in several)):
+            options = {**self.rules, **dict(zip(several, values, strict=True))}
+            named = several if several or self.label else options
+            words = [*([self.label] if self.label else []), *(f"{k}={options[k]}" for k in named)]
+            yield ", ".join(words) or "base", options
+
+
+class StudyConfig(Contest):
+    """A study. An agent that does not play a cell's game sits it out."""
+
+    cells: Annotated[tuple[Cell, ...], Field(min_length=1)]
+    against_first: bool = False
+    """Whether each cell is compared with the first one, deal by deal."""
+
+    @model_validator(mode="after")
+    def _cells_exist(self) -> Self:
+        labels = Counter(label for cell in self.cells for label, _ in cell.each())
+        if not labels:
+            raise ValueError("cells: an option with an empty list leaves none")
+        (label, number), *_ = labels.most_common(1)
+        if number > 1:
+            raise ValueError(f"{number} cells are called {label!r}: tell them apart by a label")
+        self.tournaments  # noqa: B018  raises what is wrong with a cell
+        return self
+
+    @cached_property
+    def tournaments(self) -> dict[str, TournamentConfig]:
+        """The tournament of each cell, by its label."""
+        return {
+            label: self._tournament(label, cell.game or self.game, options)
+            for cell in self.cells
+            for label, options in cell.each()
+        }
+
+    def _tournament(self, label: str, game: str, options: dict[str, Any]) -> TournamentConfig:
+        rules = {**self.rules, **options} if game == self.game else options
+        try:
+            make_rules(game, rules)
+        except DominoError as error:
+            raise ValueError(f"cell {label!r}: {error}") from None
+        agents = tuple(agent for agent in self.agents if agent.plays(game))
+        titles = {agent.title for agent in agents}
+        pairs = tuple(pair for pair in self.pairs if titles.issuperset(pair))
+        nobody_meets = len(agents) < 2 or (self.pairs and not pairs)
+        own = {"pairs": pairs, "pair_deals": 0 if nobody_meets else self.pair_deals}
+        if not agents or not (own["pair_deals"] or self.same_deals):
+            raise ValueError(f"cell {label!r}: nobody would play; which agents play {game}?")
+        shared = {name: getattr(self, name) for name in Contest.model_fields}
+        return TournamentConfig(**{**shared, **own, "game": game, "rules": rules, "agents": agents})
+
+    def resolved(self) -> dict[str, Any]:
+        """Return the config as plain data; its rules as given, as cells complete them."""
+        return self.model_dump(mode="json")

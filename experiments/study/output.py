@@ -1,0 +1,46 @@
+"""What a study leaves in its folder: JSON, CSV, a report and pictures."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import asdict
+from pathlib import Path
+from typing import Any
+
+from dominoenv.batch import HELD_OUT_MATCH
+from dominoenv.files import write_atomically
+from experiments.study.analysis import Findings
+from experiments.study.config import StudyConfig
+from experiments.study.report import markdown
+from experiments.tournament.output import as_csv, versions, without_nan
+
+RESULTS = ("config.yaml", "results.json", "pairs.csv", "same.csv", "report.md")
+
+
+def write_study(config: StudyConfig, findings: Findings, folder: Path) -> None:
+    """Write all files."""
+    from experiments.study.plots import draw_plots  # here: matplotlib takes a second
+
+    used = versions(config)
+    drawn = draw_plots(config, findings, folder)
+    files = {
+        "results.json": json.dumps(as_json(config, findings, used), indent=1, allow_nan=False),
+        "pairs.csv": as_csv(findings.pairs),
+        "same.csv": as_csv(findings.same),
+        "report.md": markdown(config, findings, drawn, used).rstrip(),
+    }
+    for name, text in files.items():
+        write_atomically(folder / name, f"{text}\n".encode())
+
+
+def as_json(config: StudyConfig, findings: Findings, used: dict[str, str]) -> dict[str, Any]:
+    """Return the findings as plain data; what cannot be computed is null."""
+    plain: dict[str, Any] = without_nan(
+        {
+            "config": config.resolved(),
+            "first_match": HELD_OUT_MATCH,
+            "versions": used,
+            **asdict(findings),
+        }
+    )
+    return plain

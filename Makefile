@@ -7,7 +7,7 @@ INSTALL := PIP_CONSTRAINT=$(CURDIR)/constraints.txt $(BIN)/python -m pip install
 export PYTHONUNBUFFERED := 1
 
 .DEFAULT_GOAL := help
-.PHONY: help train test lint bench docs notebooks pictures figures results soak clean
+.PHONY: help train test browser lint bench docs notebooks pictures figures results soak clean
 
 help: ## list the targets
 	@grep -hE '^[a-z]+:.*##' $(MAKEFILE_LIST) | awk -F':.*## ' '{printf "  make %-9s %s\n", $$1, $$2}'
@@ -15,8 +15,15 @@ help: ## list the targets
 train: $(STAMP) ## train an agent at Mexican Train (about 5 minutes) and measure it against the baselines
 	$(BIN)/python -m experiments.train configs/quickstart.yaml --overwrite
 
-test: $(STAMP) ## run the whole test suite
+test: $(STAMP) browser ## run the whole test suite
 	$(BIN)/python -m pytest -n auto --dist worksteal -q
+
+# The replay page is tested in a headless Chromium; those tests are skipped, and say so, without one.
+browser:
+	@command -v chromium >/dev/null || command -v google-chrome >/dev/null || { \
+	  [ "$$(id -u)" = 0 ] && command -v apt-get >/dev/null && apt-get update -qq && \
+	  apt-get install -y -qq chromium chromium-driver >/dev/null; } || \
+	  echo "no Chromium here and none could be installed: tests of the replay page may be skipped"
 
 lint: $(STAMP) ## check style and types
 	$(BIN)/ruff check .
@@ -26,7 +33,7 @@ lint: $(STAMP) ## check style and types
 soak: $(STAMP) ## compare the engine with the plain reference for MINUTES (10), over all options
 	$(BIN)/python -m tests.soak --minutes $(or $(MINUTES),10) --seed $(or $(SEED),0)
 
-bench: $(STAMP) ## measure speed (about 15 minutes) and put the tables into docs/performance.md
+bench: $(STAMP) ## measure speed (about 8 minutes) and put the tables into docs/performance.md
 	$(INSTALL) -e '.[bench]'
 	$(BIN)/python -m experiments.throughput --write docs/performance.md
 

@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 
 from agents.reading import READING, offsets
 from dominoenv.errors import DominoError, RulesError, nearest
-from dominoenv.policies import Actions, Masks, Observations, Policy, as_int8, refuse_empty
+from dominoenv.policies import Actions, Masks, Numbers, Observations, Policy, as_int8, refuse_empty
 from dominoenv.rules import Rules
 from dominoenv.trains import SEARCH
 
@@ -92,13 +92,25 @@ class Agent(Policy):
 
     def act(self, observations: Observations, masks: Masks) -> Actions:
         """Return one legal action for each of n decisions."""
+        return self._run(observations, masks, self.rng.random(len(masks)))
+
+    def scores(self, observations: Observations, masks: Masks) -> Numbers:
+        """Return (n, A) how good the kernel holds each legal action to be; 0 for the others."""
+        found = np.zeros((len(masks), self.num_actions))
+        for i in range(len(masks)):  # one by one: the kernel keeps the scores of its last row
+            self._run(observations[i : i + 1], masks[i : i + 1], np.zeros(1))
+            found[i] = np.where(masks[i], self._scores, 0.0)
+        return found
+
+    def _run(self, observations: Observations, masks: Masks, draws: NDArray[np.float64]) -> Actions:
+        """Return the kernel's choices; draws: (n,) in [0, 1), for ties."""
         masks = as_int8(masks, self.num_actions)
         rows = np.ascontiguousarray(self.layout.raw(observations))
         if len(rows) != len(masks):
             raise DominoError(f"{len(rows)} observations and {len(masks)} masks must be as many")
         actions = np.zeros(len(masks), np.int64)
         empty = self.kernel(
-            *(rows, masks, self.rng.random(len(masks)), actions, self.rules.record, self._offsets),
+            *(rows, masks, draws, actions, self.rules.record, self._offsets),
             *(self._parameters, self._reading, self._search, self._scores),
         )
         refuse_empty(empty)

@@ -29,7 +29,8 @@ F = TypeVar("F", bound=Callable[..., Any])
 SKINS = (
     *("envs", "render", "game.py", "positions.py", "determinize.py"),
     *("records.py", "verify.py", "recorder.py", "audit.py", "files.py", "batch.py", "checks.py"),
-    *("crew.py", "playouts.py", "__main__.py"),
+    *("crew.py", "playouts.py", "__main__.py", "advice.py", "deals.py", "sitting.py"),
+    *("terminal.py", "replay"),
     *("__init__.py", "mexican_train_v0.py", "chicken_foot_v0.py"),
 )
 LIBRARY = Path(__file__).parent

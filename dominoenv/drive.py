@@ -15,6 +15,7 @@ from dominoenv.bits import LINE, prefetch
 from dominoenv.games import apply, deal, end_if_blocked, is_legal, legal, view
 from dominoenv.round import PLAYING, SEATS
 from dominoenv.streams import EPISODE, below, open_stream
+from dominoenv.tiles import MAX_TILES
 
 CHECK, MOVE, CHECK_AND_MOVE, BEGIN = 1, 2, 3, 4  # what `advance_games` does
 AHEAD = 4  # games: so long before its turn a record is asked for
@@ -156,6 +157,14 @@ def fetch(g: Any) -> None:
         prefetch(g, LINE * line)
 
 
+@merged
+def fetch_piles(g: Any) -> None:
+    """Do the same for the ends of the piles, once the record has come that says where they are."""
+    prefetch(g["boneyard"], int(g["boneyard_size"]) - 1)
+    prefetch(g["played"], int(g["num_played"]))
+    prefetch(g["played"], MAX_TILES + int(g["num_played"]))  # what is noted beside each of `played`
+
+
 @kernel
 def deal_games(states: Any, rules: Any) -> None:
     """Deal the round that stands in each record; scores stay."""
@@ -203,6 +212,7 @@ def advance_games(
         ahead = games[min(k + AHEAD, size - 1)]
         fetch(states[ahead])
         prefetch(outcomes[ahead], 0)
+        fetch_piles(states[games[min(k + AHEAD // 2, size - 1)]])
         clear_outcome(out, rewards[i])
         if work == BEGIN:
             begin_episode(g, r, s, numbers[k])

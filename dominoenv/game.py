@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dominoenv import drive
+from dominoenv.advice import Advice, checked_advice
 from dominoenv.batch import MOST_MATCHES
 from dominoenv.checks import checked_index, checked_seed
 from dominoenv.determinize import redeal
@@ -104,6 +105,7 @@ class Game:
         self._outcomes = np.zeros(1, drive.OUTCOME)
         self._action = np.zeros(1, np.int64)
         self._moves: list[str] = []  # of this round
+        self._policy: list[Advice | None] = []  # beside each move
         self._played: tuple[PlayedRound, ...] = ()  # the rounds before
         self._is_dealt = True  # this round, from the seed
 
@@ -139,11 +141,13 @@ class Game:
             raise IllegalActionError(f"action {action!r}: actions are 0 ... {len(texts) - 1}")
         return texts[action]
 
-    def push(self, move: str) -> None:
+    def push(self, move: str, policy: Mapping[str, Mapping[str, float]] | None = None) -> None:
         """Make a move.
 
-        Raises IllegalActionError naming the legal moves if it is not one of them, GameOverError
-        when the round is over; nothing has changed then.
+        policy: what its player held of the legal moves, for the record: `{"probability": {move:
+        number}}`, `{"score": {move: number}}` or both. Raises IllegalActionError naming the legal
+        moves if it is not one of them, GameOverError when the round is over, RecordError for a
+        policy that cannot be; nothing has changed then.
         """
         if self.round_over:
             raise GameOverError(
@@ -157,6 +161,9 @@ class Game:
                 f"move {move!r} of seat {self.to_move} is illegal; legal are "
                 f"{', '.join(self.legal_moves())}"
             )
+        advice = None
+        if policy is not None:
+            advice = checked_advice(policy, self.legal_moves(), self._in_house)
         self._action[0] = action
         drive.advance_games(
             self._states,
@@ -171,6 +178,12 @@ class Game:
             drive.MOVE,
         )
         self._moves.append(text)
+        self._policy.append(advice)
+
+    def _in_house(self, move: str) -> str:
+        """Return a move as the library writes it; '' if it is none."""
+        known = move_texts(self.rules).actions[self.to_move]
+        return move if move in known else self._high_first(move)
 
     def _high_first(self, move: object) -> str:
         """Return a move with its tile written high pip first; '' if it is not a move."""
@@ -193,7 +206,7 @@ class Game:
             raise DominoError("a game made from a position has no seed: next_round(seed=...)")
         new_seed = self.seed if seed is None else checked_seed(seed)
         self._played = (*self._played, self._this_round())
-        self._moves, self._is_dealt = [], True
+        self._moves, self._policy, self._is_dealt = [], [], True
         self._states["seed"] = self.seed = new_seed
         self._states["round"] += 1
         drive.deal_games(self._states, self.rules.record)
@@ -245,6 +258,11 @@ class Game:
         """The moves of this round so far, as text; of a position's round, those since."""
         return self._moves.copy()
 
+    @property
+    def policy(self) -> list[Advice | None]:
+        """What was noted beside each move of this round; None where nothing was."""
+        return self._policy.copy()
+
     def record(self, players: Sequence[str] | None = None, *, episode: str = MATCH) -> Record:
         """Return the record of the match's finished rounds (`docs/formats.md`).
 
@@ -263,9 +281,19 @@ class Game:
         """Return this round, which is over."""
         seed = int(self._states["seed"][0]) if self._is_dealt else None
         match, index = int(self._states["match"][0]), self.round
-        return PlayedRound(
-            seed, match, index, tuple(self._moves), tuple(self._per_seat("penalties"))
-        )
+        penalties = tuple(self._per_seat("penalties"))
+        policy = tuple(self._policy) if any(self._policy) else ()
+        return PlayedRound(seed, match, index, tuple(self._moves), penalties, policy)
+
+    def observation(self) -> tuple[NDArray[np.uint8], NDArray[np.int8]]:
+        """Return what the seat to move may know, and its mask, as policies take them.
+
+        Shapes (1, L) and (1, A); nothing is legal when the round is over.
+        """
+        rows = np.zeros((1, kind_of(self.rules).observe.layout(self.rules).size), np.uint8)
+        seats = np.array([self.to_move])
+        drive.observe_games(self._states, self.rules.record, _GAMES, seats, rows)
+        return rows, self._masks.copy()
 
     @property
     def state(self) -> NDArray[np.void]:

@@ -19,6 +19,7 @@ from dominoenv.rules import RULES, Rules
 
 Observations = NDArray[Any]  # (n, L) uint8 of BatchedGame, or float32 of environments
 Masks = NDArray[Any]  # (n, A) 1 = legal; no row is empty
+Numbers = NDArray[np.float64]
 Actions = NDArray[np.int64]  # (n,) one legal action for each row
 
 
@@ -42,6 +43,14 @@ class Policy:
     def act(self, observations: Observations, masks: Masks) -> Actions:
         """Return one legal action for each of n decisions."""
         raise NotImplementedError
+
+    def probabilities(self, observations: Observations, masks: Masks) -> Numbers | None:
+        """Return (n, A) how likely each action is to be chosen; None from those that don't say."""
+        return None
+
+    def scores(self, observations: Observations, masks: Masks) -> Numbers | None:
+        """Return (n, A) how good each legal action is held to be, the best highest; or None."""
+        return None
 
 
 P = TypeVar("P", bound=type[Policy])
@@ -171,6 +180,13 @@ def refuse_empty(row: int) -> None:
 class RandomPolicy(Policy):
     """Plays any legal (tile, place) with equal probability."""
 
+    def probabilities(self, observations: Observations, masks: Masks) -> Numbers:
+        """Return (n, A) how likely each action is to be chosen."""
+        legal = as_int8(masks, self.num_actions) != 0
+        refuse_empty(-1 if legal.any(axis=1).all() else int(legal.any(axis=1).argmin()))
+        chances: Numbers = legal / legal.sum(axis=1, keepdims=True)
+        return chances
+
     def act(self, observations: Observations, masks: Masks) -> Actions:
         """Return one legal action for each of n decisions."""
         masks = as_int8(masks, self.num_actions)
@@ -188,6 +204,10 @@ class HeaviestPolicy(Policy):
     def __init__(self, rules: Rules, seed: int = 0) -> None:
         super().__init__(rules, seed)
         self._weights = self.sign * tile_weights(rules)
+
+    def scores(self, observations: Observations, masks: Masks) -> Numbers:
+        """Return (n, A) the weight of each action's tile, in penalty points."""
+        return np.tile(self._weights.astype(np.float64), (len(masks), 1))
 
     def act(self, observations: Observations, masks: Masks) -> Actions:
         """Return one legal action for each of n decisions."""

@@ -4,18 +4,20 @@ from __future__ import annotations
 
 from collections import deque
 from collections.abc import Iterator, Sequence
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 
 from dominoenv import drive
+from dominoenv.advice import PROBABILITY, SCORE, checked_rows, in_words, noted
 from dominoenv.batch import BatchedGame
 from dominoenv.errors import IllegalActionError, RecordError
-from dominoenv.game import Game
+from dominoenv.game import Game, move_texts
 from dominoenv.records import MATCH, ROUND, Record, checked_names
 from dominoenv.round import PLAYING
 
+Notes = dict[int, dict[str, dict[int, float]]]  # advice by action, of decisions by number
 Names = Sequence[str] | Sequence[Sequence[str]] | None
 
 # A state never comes back within a match: these fields tell one from all others of its match.
@@ -30,6 +32,7 @@ class Decided(NamedTuple):
     round: int  # index into the rules' rounds; of a whole match: not looked at
     actions: NDArray[np.int16]  # (n,) action ids, one for each decision
     players: list[str]
+    notes: Notes
 
 
 class Recorder:
@@ -55,6 +58,7 @@ class Recorder:
         self._matches, self._rounds, self._lengths = np.zeros((3, size), np.int64)
         self._is_open = np.zeros(size, np.bool_)  # noting this game's episode
         self._actions = np.zeros((size, 64), np.int16)
+        self._notes: list[Notes] = [{} for _ in range(size)]
         self._finished: deque[Decided] = deque()
         fresh = self._at_first_decision()
         self.began(fresh)
@@ -73,6 +77,32 @@ class Recorder:
             checked_names(self.game.rules, names)
             for names in (players if nested else [players])  # type: ignore[union-attr]
         ]
+
+    def annotate(
+        self,
+        games: ArrayLike | None = None,
+        *,
+        probability: ArrayLike | None = None,
+        score: ArrayLike | None = None,
+    ) -> None:
+        """Note what agents hold of the legal actions, about the next decision of each game.
+
+        games: (n,) which, None all. probability, score: (n, A), looked at where an action is
+        legal. They stand in the records beside the moves, with 6 digits after the point. Raises
+        DominoError for numbers that are not finite and for probabilities that do not add up to 1.
+        """
+        chosen = self.game._games(games)
+        masks = self.game.masks[chosen]
+        given = {PROBABILITY: probability, SCORE: score}
+        rows = {
+            kind: checked_rows(kind, values, masks)
+            for kind, values in given.items()
+            if values is not None
+        }
+        for n, i in enumerate(chosen.tolist()):
+            if rows and self._is_open[i] and masks[n].any():
+                note = noted(masks[n], **{kind: values[n] for kind, values in rows.items()})
+                self._notes[i][int(self._lengths[i])] = note
 
     def detach(self) -> None:
         """Stop noting; what was finished can still be taken."""
@@ -102,6 +132,9 @@ class Recorder:
         self._rounds[games] = states["round"][games]
         self._lengths[games] = 0
         self._is_open[games] = states["ending"][games] == PLAYING
+        for i in games.tolist():
+            if self._notes[i]:
+                self._notes[i] = {}
 
     def stepped(self, games: NDArray[np.int64], actions: NDArray[np.int64]) -> None:
         """Note one action in each of some games; it has been carried out."""
@@ -125,7 +158,7 @@ class Recorder:
         actions = self._actions[i, : self._lengths[i]].copy()
         names = self._names[i if len(self._names) > 1 else 0]
         seed, match, index = int(self._seeds[i]), int(self._matches[i]), int(self._rounds[i])
-        return Decided(seed, match, index, actions, names)
+        return Decided(seed, match, index, actions, names, self._notes[i])
 
     def _at_first_decision(self) -> NDArray[np.int64]:
         """Return the games that stand where their episode begins: dealing it anew shows them."""
@@ -147,7 +180,7 @@ class Recorder:
         index = 0 if whole else episode.round
         game = Game(rules.game, rules, seed=episode.seed, match=episode.match, round=index)
         try:
-            decide(game, episode.actions, whole, bool(settings["auto_forced"]))
+            decide(game, episode, whole, bool(settings["auto_forced"]))
         except (IllegalActionError, StopIteration):
             raise RecordError(
                 f"match {episode.match} of seed {episode.seed} was not played from its deal on; "
@@ -156,18 +189,28 @@ class Recorder:
         return game.record(episode.players, episode=MATCH if whole else ROUND)
 
 
-def decide(game: Game, actions: NDArray[Any], whole: bool, auto_forced: bool) -> None:
+def decide(game: Game, episode: Decided, whole: bool, auto_forced: bool) -> None:
     """Play a round, or all rounds, by noted actions; auto_forced: only decisions were noted.
 
     Raises IllegalActionError or StopIteration if the actions are of another game.
     """
-    decisions = iter(actions.tolist())
+    decisions = enumerate(episode.actions.tolist())
     while True:
         while not game.round_over:
             forced = game.legal_moves() if auto_forced else []
-            game.push(forced[0] if len(forced) == 1 else game.move_text(next(decisions)))
+            if len(forced) == 1:
+                game.push(forced[0])
+            else:
+                decide_once(game, *next(decisions), episode.notes)
         if game.over or not whole:
             break
         game.next_round()
     if next(decisions, None) is not None:
         raise StopIteration("actions are left over")
+
+
+def decide_once(game: Game, number: int, action: int, notes: Notes) -> None:
+    """Play one noted action, with what was noted beside it."""
+    note = notes.get(number)
+    texts = move_texts(game.rules).texts[game.to_move]
+    game.push(game.move_text(action), None if note is None else in_words(note, texts))

@@ -31,6 +31,7 @@ BEGINNER = {"mexican_train": "starter", "chicken_foot": "leader"}
 
 HEADER_KEYS = ("type", "format", "library", "game", "rules", "seed", "players")
 HEADER_OPTIONAL = ("match", "episode")
+ROUND_OPTIONAL = ("policy",)
 RESULT_KEYS = ("type", "scores", "winners")
 
 PathLike = str | os.PathLike[str]
@@ -118,6 +119,7 @@ class PlayedRound:
     index: int  # into the rules' rounds
     moves: tuple[str, ...]
     penalties: tuple[int, ...]
+    policy: tuple[dict[str, dict[str, float]] | None, ...] = ()  # one a move, or none at all
 
     def __deepcopy__(self, memo: dict[int, Any]) -> Self:
         return self  # frozen: copies of a game share it
@@ -133,6 +135,7 @@ class PlayedRound:
             "moves": list(self.moves),
             "penalties": list(self.penalties),
             "scores": list(scores),
+            **({"policy": list(self.policy)} if any(self.policy) else {}),
         }
 
 

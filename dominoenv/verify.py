@@ -9,14 +9,13 @@ from __future__ import annotations
 import json
 from collections.abc import Iterable, Iterator
 from dataclasses import fields
-from functools import lru_cache
 from typing import Any, BinaryIO
 
 from dominoenv.batch import MOST_MATCHES
+from dominoenv.deals import check_lead, dealt_position, high_first, tile_of, whole
 from dominoenv.errors import DominoError, IllegalActionError, RecordError, nearest
 from dominoenv.game import Game
 from dominoenv.records import (
-    BEGINNER,
     EPISODES,
     FORMAT,
     HEADER_KEYS,
@@ -24,6 +23,7 @@ from dominoenv.records import (
     MATCH,
     MIDDLE,
     RESULT_KEYS,
+    ROUND_OPTIONAL,
     PathLike,
     Record,
     checked_names,
@@ -35,7 +35,6 @@ from dominoenv.records import (
     shortened,
 )
 from dominoenv.rules import RULES, MexicanTrainRules, Rules, make_rules
-from dominoenv.tiles import DominoSet
 
 LONGEST_LINE = 1 << 20  # bytes; the longest round that can be played needs a small part of it
 KINDS = ("match", "round", "result")
@@ -191,25 +190,26 @@ class _Match:
 
     def add_round(self, line: dict[str, Any], where: str) -> None:
         """Verify a round's line and keep it."""
-        _check_keys(line, where, round_keys(self.rules.game))
+        _check_keys(line, where, round_keys(self.rules.game), ROUND_OPTIONAL)
         index = self._checked_index(line["round"], where)
         where = f"{where}, round {index}"
         game = self._checked_deal(line, where)
-        _replay(game, line["moves"], where)
+        _replay(game, line["moves"], _checked_policy(line, where), where)
         _check_numbers(where, "penalties", line["penalties"], game.penalties)
         if self._is_match:
             self.scores = game.scores
         else:
             self.scores = list(line["penalties"])
         _check_numbers(where, "scores", line["scores"], self.scores)
-        self.rounds.append({**line, **_high_first(self.rules, line), "moves": game.moves})
+        kept = {**line, **high_first(self.rules, line), "moves": game.moves}
+        self.rounds.append({**kept, "policy": game.policy} if "policy" in line else kept)
 
     def _checked_index(self, index: Any, where: str) -> int:
         """Return a round's number; rounds stand in order, and no more than there are."""
         limit, done = len(self.rules.rounds), len(self.rounds)
         if done == self._num_rounds:
             raise RecordError(f"{where}: a round more than the {done} of this record")
-        number = _whole(where, "round", index, 0, limit - 1)
+        number = whole(where, "round", index, 0, limit - 1)
         if self._is_match and number != done:
             raise RecordError(f"{where}: round {number} stands where round {done} belongs")
         return number
@@ -217,14 +217,14 @@ class _Match:
     def _checked_deal(self, line: dict[str, Any], where: str) -> Game:
         """Return a game at the start of a round that could be, and is the seed's, be dealt so."""
         try:
-            position = _dealt_position(self.rules, line, self.scores if self._is_match else None)
+            position = dealt_position(self.rules, line, self.scores if self._is_match else None)
             game = Game.from_position(position)
         except DominoError as error:
             raise _placed(error, where) from None
         self._check_whole_set(line, where)
         self._check_beginner(line, where)
         if self.header["seed"] is not None:
-            self._check_seed({**line, **_high_first(self.rules, line)}, where)
+            self._check_seed({**line, **high_first(self.rules, line)}, where)
         return game
 
     def _check_whole_set(self, line: dict[str, Any], where: str) -> None:
@@ -232,7 +232,7 @@ class _Match:
         tiles, pip = self.rules.tiles, line[MIDDLE[self.rules.game]]
         lying = {int(tiles.ids[pip, pip])}
         for texts in (*line["hands"], line["boneyard"]):
-            lying.update(_tile(tiles, text) for text in texts)
+            lying.update(tile_of(tiles, text) for text in texts)
         missing = sorted(set(range(tiles.size)) - lying)
         if missing:
             names = ", ".join(map(tiles.text, missing[:5]))
@@ -242,7 +242,7 @@ class _Match:
     def _check_beginner(self, line: dict[str, Any], where: str) -> None:
         """Check the leader's double; or that the start goes round clockwise from the first one."""
         if not isinstance(self.rules, MexicanTrainRules):
-            _check_lead(self.rules, line, where)
+            check_lead(self.rules, line, where)
             return
         index, starter, players = line["round"], line["starter"], self.rules.players
         if self.first_starter is None:
@@ -297,10 +297,10 @@ def _checked_header(header: dict[str, Any], where: str) -> Rules:
     _check_keys(header, where, HEADER_KEYS, HEADER_OPTIONAL)
     _check_text(where, "library", header["library"])
     if header["seed"] is not None:
-        _whole(where, "seed", header["seed"], 0, MOST_SEEDS - 1)
+        whole(where, "seed", header["seed"], 0, MOST_SEEDS - 1)
     if header["seed"] is None and "match" in header:
         raise RecordError(f"{where}: match={shortened(header['match'])} without a seed")
-    _whole(where, "match", header.get("match", 0), 0, MOST_MATCHES - 1)
+    whole(where, "match", header.get("match", 0), 0, MOST_MATCHES - 1)
     try:
         one_of("episode", header.get("episode", MATCH), EPISODES)
         rules = _checked_rules(header["game"], header["rules"])
@@ -329,101 +329,32 @@ def _checked_rules(game: Any, options: Any) -> Rules:
 # ----------------------------------------------------------------------------------------- rounds
 
 
-def _dealt_position(rules: Rules, line: dict[str, Any], scores: list[int] | None) -> dict[str, Any]:
-    """Return the position after a deal; RecordError for one that the rules do not give."""
-    middle, beginner = MIDDLE[rules.game], BEGINNER[rules.game]
-    begun_by = _whole("", beginner, line[beginner], 0, rules.players - 1)
-    pip = _whole("", middle, line[middle], 0, rules.max_pip)
-    sizes = _hand_sizes(rules, line["hands"])
-    position = {
-        "game": rules.game,
-        "rules": rules,
-        middle: pip,
-        "to_move": begun_by,
-        "hands": line["hands"],
-        "boneyard": line["boneyard"],
-        "round": line["round"],
-        "scores": scores or [0] * rules.players,
-    }
-    if isinstance(rules, MexicanTrainRules):
-        if pip != rules.rounds[line["round"]]:
-            raise RecordError(f"engine={pip}, but this round's is {rules.rounds[line['round']]}")
-        position["to_move"] = _first_to_move(rules, begun_by, sizes)
-        empty = [[] for _ in range(rules.players)]  # type: list[list[str]]
-        nobody = [0] * rules.players
-        return {**position, "trains": empty, "mexican_train": [], "turns_taken": nobody}
-    wanted = [rules.hand_size - (seat == begun_by) for seat in range(rules.players)]
-    _check_sizes(rules, sizes, wanted)
-    return {**position, "to_move": (begun_by + 1) % rules.players, "table": []}
-
-
-def _hand_sizes(rules: Rules, hands: Any) -> list[int]:
-    if not isinstance(hands, list) or not all(isinstance(hand, list) for hand in hands):
-        raise RecordError(f"hands={shortened(hands)} must be a list of hands, each a list of tiles")
-    if len(hands) != rules.players:
-        raise RecordError(f"hands has {len(hands)} hands for {rules.players} players")
-    return [len(hand) for hand in hands]
-
-
-def _first_to_move(rules: MexicanTrainRules, starter: int, sizes: list[int]) -> int:
-    """Return who moves first; hands have the sizes of a deal.
-
-    The starter; where the engine is dealt, the seat after the one that laid it. If nobody held it,
-    seats drew in turn from the starter on, the last of them the engine.
-    """
-    players, wanted = rules.players, [rules.hand_size] * rules.players
-    if rules.engine_tile == "set_aside":
-        first = starter
-    else:
-        drawn = max(sum(sizes) - sum(wanted) + 1, 0)
-        for i in range(drawn):
-            wanted[(starter + i) % players] += 1
-        layer = (starter + drawn - 1) % players if drawn else sizes.index(min(sizes))
-        wanted[layer] -= 1
-        first = (layer + 1) % players
-    _check_sizes(rules, sizes, wanted)
-    return first
-
-
-def _check_lead(rules: Rules, line: dict[str, Any], where: str) -> None:
-    """Check that the centre is the first double of the search that any hand held."""
-    tiles, centre = rules.tiles, line["centre"]
-    held = {_tile(tiles, text) for hand in line["hands"] for text in hand}
-    for pip in _lead_order(rules.rounds[line["round"]], rules.max_pip):
-        if pip == centre:
-            return
-        if int(tiles.ids[pip, pip]) in held:
-            raise RecordError(
-                f"{where}: centre={centre}, but {pip}-{pip} is in a hand and leads before it"
-            )
-
-
-def _lead_order(wanted: int, max_pip: int) -> list[int]:
-    """Return which doubles lead, first to last; a plain twin of the kernel's search."""
-    if wanted == 1:
-        return [*range(1, max_pip + 1), 0]
-    return [*range(wanted, -1, -1), *range(wanted + 1, max_pip + 1)]
-
-
-def _check_sizes(rules: Rules, sizes: list[int], wanted: list[int]) -> None:
-    if sizes != wanted:
-        raise RecordError(
-            f"hands of {', '.join(map(str, sizes))} tiles are no deal of {rules.hand_size} each"
-        )
-
-
-def _replay(game: Game, moves: Any, where: str) -> None:
-    """Make all moves of a round; it must end with the last of them."""
+def _checked_policy(line: dict[str, Any], where: str) -> list[Any]:
+    """Return what stands beside each move of a round, not looked at yet; None: nothing does."""
+    moves = line["moves"]
     if not isinstance(moves, list):
         raise RecordError(f"{where}: moves={shortened(moves)} must be a list of moves")
-    for number, move in enumerate(moves, 1):
+    policy = line.get("policy", [None] * len(moves))
+    if not isinstance(policy, list) or len(policy) != len(moves):
+        raise RecordError(
+            f"{where}: policy={shortened(policy)} must be a list with an entry for each of the "
+            f"{len(moves)} moves, null where nothing is known"
+        )
+    return policy
+
+
+def _replay(game: Game, moves: list[Any], policy: list[Any], where: str) -> None:
+    """Make all moves of a round; it must end with the last of them."""
+    for number, (move, advice) in enumerate(zip(moves, policy, strict=True), 1):
         if game.round_over:
             raise RecordError(
                 f"{where}, move {number}: {shortened(move)} comes after the end of the round; "
                 f"legal is nothing"
             )
         try:
-            game.push(move)
+            game.push(move, advice)
+        except RecordError as error:
+            raise _placed(error, f"{where}, move {number}") from None
         except IllegalActionError:
             raise RecordError(
                 f"{where}, move {number}: {shortened(move)} of seat {game.to_move} is illegal; "
@@ -434,28 +365,6 @@ def _replay(game: Game, moves: Any, where: str) -> None:
             f"{where}: after move {len(moves)} the round goes on, but its moves end; seat "
             f"{game.to_move} is to move, legal are {', '.join(game.legal_moves())}"
         )
-
-
-def _high_first(rules: Rules, line: dict[str, Any]) -> dict[str, Any]:
-    """Return the tiles of a round's line, each written high pip first."""
-    tiles = rules.tiles
-    hands, boneyard = line["hands"], line["boneyard"]
-    return {
-        "hands": [[_name(tiles, text) for text in hand] for hand in hands],
-        "boneyard": [_name(tiles, text) for text in boneyard],
-    }
-
-
-@lru_cache(maxsize=4096)
-def _tile(tiles: DominoSet, text: str) -> int:
-    """Return the id of a tile that has been parsed before."""
-    return tiles.parse(text)
-
-
-@lru_cache(maxsize=4096)
-def _name(tiles: DominoSet, text: str) -> str:
-    """Return a tile high pip first; it has been parsed before."""
-    return tiles.text(tiles.parse(text))
 
 
 # ----------------------------------------------------------------------------------------- checks
@@ -482,16 +391,6 @@ def _check_keys(
 def _check_text(where: str, key: str, value: Any) -> None:
     if not isinstance(value, str):
         raise RecordError(f"{where}: {key}={shortened(value)} must be text")
-
-
-def _whole(where: str, key: str, value: Any, low: int, high: int) -> int:
-    """Return a whole number in its limits, or raise RecordError; where: "" if it is added later."""
-    if type(value) is not int or not low <= value <= high:
-        at = f"{where}: " if where else ""
-        raise RecordError(
-            f"{at}{key}={shortened(value)} must be a whole number in {low} ... {high}"
-        )
-    return value
 
 
 def _check_numbers(where: str, key: str, found: Any, wanted: list[int] | None) -> None:

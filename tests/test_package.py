@@ -26,11 +26,14 @@ LAYERS = [
     {"drive", "checks"},
     {"positions"},
     {"determinize", "records"},
+    {"advice", "deals"},
     {"batch", "policies"},
     {"render"},
     {"game", "playouts"},
     {"recorder", "verify"},
-    {"envs"},
+    {"envs", "replay"},
+    {"sitting"},
+    {"terminal"},
     {"mexican_train_v0", "chicken_foot_v0", "__main__"},
 ]
 
@@ -103,6 +106,9 @@ def test_wheel_holds_the_library_alone(tmp_path: Path) -> None:
     tops = {name.split("/")[0] for name in names}
     assert {top for top in tops if not top.endswith(".dist-info")} == {"dominoenv"}
     assert "dominoenv/py.typed" in names
+    page = {path.name for path in (ROOT / "dominoenv" / "replay").iterdir() if path.is_file()}
+    assert {"page.html", "style.css", "app.js"} <= page
+    assert {f"dominoenv/replay/{name}" for name in page} <= set(names)
     sources = {path.relative_to(ROOT).as_posix() for path in library_files()}
     assert {name for name in names if name.endswith(".py")} == sources
     metadata = zipfile.ZipFile(wheel).read(next(n for n in names if n.endswith("METADATA")))

@@ -40,7 +40,9 @@ from dominoenv import (
     write_record,
 )
 from dominoenv.__main__ import GOOD, INVALID, WRONG_USE, main
-from dominoenv.verify import LONGEST_LINE, _lead_order
+from dominoenv.advice import checked_advice
+from dominoenv.deals import lead_order
+from dominoenv.verify import LONGEST_LINE
 from tests.tables import random_rules
 
 ROOT = Path(__file__).parent.parent
@@ -177,9 +179,9 @@ def test_a_broken_off_match_reads_up_to_its_last_round(seed: int) -> None:
 
 
 def test_the_search_for_a_leader_is_the_kernels() -> None:
-    assert _lead_order(1, 6) == [1, 2, 3, 4, 5, 6, 0]
-    assert _lead_order(4, 6) == [4, 3, 2, 1, 0, 5, 6]
-    assert _lead_order(0, 6) == [0, 1, 2, 3, 4, 5, 6]
+    assert lead_order(1, 6) == [1, 2, 3, 4, 5, 6, 0]
+    assert lead_order(4, 6) == [4, 3, 2, 1, 0, 5, 6]
+    assert lead_order(0, 6) == [0, 1, 2, 3, 4, 5, 6]
     rules = make_rules(
         "chicken_foot", {**SMALL, "hand_size": 2, "centre_arms": 2, "rounds": [6, 1]}
     )
@@ -392,6 +394,114 @@ def test_a_game_and_a_batch_write_the_same_record() -> None:
     assert list(recorder.take()) == [game.record()]
 
 
+# ----------------------------------------------------------------- what agents held of their moves
+
+
+@FEW
+@given(st.integers(0, 2**32))
+def test_what_stands_beside_moves_round_trips(
+    tmp_path_factory: pytest.TempPathFactory, seed: int
+) -> None:
+    rng = random.Random(seed)
+    rules = few_rounds(rng)
+    game = Game(rules.game, rules, seed=seed)
+    said: list[list[Any]] = [[]]
+    while not game.over:
+        if game.round_over:
+            game.next_round()
+            said.append([])
+        legal = game.legal_moves()
+        weights = [rng.random() + 1e-9 for _ in legal]
+        chances = {m: w / sum(weights) for m, w in zip(legal, weights, strict=True)}
+        scores = {move: rng.choice([-1e12, 0, 3, 0.25]) for move in legal[: rng.randint(1, 9)]}
+        notes = [None, {"probability": chances}, {"score": scores}]
+        said[-1].append(rng.choice([*notes, {"score": scores, "probability": chances}]))
+        game.push(rng.choice(legal), said[-1][-1])
+        assert game.policy == said[-1]
+    record = game.record()
+    assert [one.get("policy", [None] * len(one["moves"])) for one in record.rounds] == said
+    path = tmp_path_factory.mktemp("said") / "r.jsonl"
+    write_record(path, record)
+    assert list(read_records(path)) == [record]
+
+
+def test_notes_take_tiles_in_either_order() -> None:
+    game = Game("mexican_train", SMALL, seed=3)
+    move = next(move for move in game.legal_moves() if "@" in move)
+    tile, place = move.split("@")
+    turned = "-".join(reversed(tile.split("-"))) + "@" + place
+    game.push(turned, {"score": {turned: 1}})
+    assert (game.moves, game.policy) == ([move], [{"score": {move: 1}}])
+    twice = {"score": {"9-4@0": 1, "4-9@0": 2}}
+    with pytest.raises(RecordError, match=r"score of 9-4@0 stands twice"):
+        checked_advice(twice, ["9-4@0"], lambda text: text.replace("4-9", "9-4"))
+
+
+def test_a_note_that_cannot_be_changes_nothing() -> None:
+    game = Game("mexican_train", SMALL, seed=3)
+    before = game.position()
+    for bad in ({}, {"score": {"9-9@9": 1}}, {"probability": {game.legal_moves()[0]: 0.9}}):
+        with pytest.raises(RecordError, match="policy"):
+            game.push(game.legal_moves()[0], bad)
+    assert (game.position(), game.moves, game.policy) == (before, [], [])
+
+
+@pytest.mark.parametrize("k", range(4))
+def test_a_batch_records_what_agents_hold(k: int) -> None:
+    rules, rng = few_rounds(random.Random(k)), np.random.default_rng(k)
+    game = batch_of(4 + k, rules)
+    recorder = Recorder(game)
+    made: dict[tuple[int, int], list[Any]] = {}
+    for _ in range(200):
+        chances = rng.random(game.masks.shape) * game.masks
+        chances /= chances.sum(1, keepdims=True)
+        recorder.annotate(probability=chances)
+        recorder.annotate([0, 2], score=rng.random(game.masks[[0, 2]].shape))  # in its place
+        actions = random_actions(game, rng)
+        for i in range(5):
+            text = game.action_text(int(actions[i]), int(game.to_move[i]))
+            key = (i, int(game.states["match"][i]))
+            made.setdefault(key, []).append((text, float(chances[i, actions[i]])))
+        game.step(actions)
+    records = list(recorder.take())
+    assert records
+    for record in records:
+        verify_record(record)
+        match = record.header.get("match", 0)
+        noted = [
+            (move, advice)
+            for one in record.rounds
+            for move, advice in zip(one["moves"], one.get("policy", []), strict=False)
+            if advice
+        ]
+        wanted = made[match % 5, match]
+        assert [move for move, _ in noted] == [move for move, _ in wanted]
+        for (move, advice), (_, chance) in zip(noted, wanted, strict=True):
+            if match % 5 in (0, 2):
+                assert list(advice) == ["score"]
+            else:
+                assert advice["probability"][move] == round(chance, 6)
+
+
+def test_numbers_that_cannot_be_are_told_when_they_are_noted() -> None:
+    game = BatchedGame("mexican_train", 3, 0)
+    recorder, even = Recorder(game), game.masks / game.masks.sum(1, keepdims=True)
+    for kind, rows, message in (
+        ("probability", even[:2], r"shape \(2, "),
+        ("probability", even * 0.5, "add up to 0.5"),
+        ("probability", -even, "0 ... 1"),
+        ("score", np.full(even.shape, np.nan), "must be a number"),
+        ("score", np.full(even.shape, np.inf), "must be a number"),
+        ("score", "high", "no array of numbers"),
+    ):
+        with pytest.raises(DominoError, match=message):
+            recorder.annotate(**{kind: rows})
+    outside = np.where(game.masks, even, np.nan)  # what is not legal is not looked at
+    recorder.annotate(probability=outside)
+    with pytest.raises(DominoError):
+        recorder.annotate([7], score=even[:1])
+
+
 # ------------------------------------------------------------------------------------- bad files
 
 Edit = Callable[[list[dict[str, Any]]], Any]
@@ -399,6 +509,22 @@ Edit = Callable[[list[dict[str, Any]]], Any]
 
 def move_to(lines: list[dict[str, Any]], number: int, move: Any) -> None:
     lines[2]["moves"][number - 1] = move
+
+
+MADE = "the move that was made"
+
+
+def note(lines: list[dict[str, Any]], advice: Any) -> None:
+    """Write something beside the second move of the second round; MADE stands for that move."""
+    moves = lines[2]["moves"]
+    if isinstance(advice, dict):
+        advice = {
+            kind: {moves[1] if key == MADE else key: value for key, value in values.items()}
+            if isinstance(values, dict)
+            else values
+            for kind, values in advice.items()
+        }
+    lines[2]["policy"] = [None, advice, *[None] * (len(moves) - 2)]
 
 
 def swap_hands(lines: list[dict[str, Any]]) -> None:
@@ -477,6 +603,22 @@ EDITS: dict[str, tuple[Edit, str]] = {
         lambda s: s[1].update(penalties=[float(x) for x in s[1]["penalties"]]),
         "round 0: penalties is",
     ),
+    "policy": (lambda s: s[2].update(policy={}), "line 3, round 1: policy={} must be a list"),
+    "policy short": (lambda s: s[2].update(policy=[None]), "round 1: policy=.* each of the"),
+    "policy entry": (lambda s: note(s, 1), "round 1, move 2: policy: 1 must be an object with"),
+    "policy empty": (lambda s: note(s, {}), "move 2: policy: {} must be an object with"),
+    "policy kind": (lambda s: note(s, {"scores": {}}), "policy: key .scores.: did you mean"),
+    "policy moves": (lambda s: note(s, {"score": []}), r"policy: score=\[\] must be an object"),
+    "policy none": (lambda s: note(s, {"score": {}}), "policy: score={} must be an object"),
+    "policy illegal": (
+        lambda s: note(s, {"score": {"stop": 1}}),
+        "move 2: policy: score of 'stop', which is not legal; legal are",
+    ),
+    "policy true": (lambda s: note(s, {"score": {MADE: True}}), "=True must be a number"),
+    "policy text": (lambda s: note(s, {"score": {MADE: "1"}}), "='1' must be a number"),
+    "policy large": (lambda s: note(s, {"score": {MADE: 10**400}}), r"must be a number in -1e\+12"),
+    "policy sum": (lambda s: note(s, {"probability": {MADE: 0.5}}), "add up to 0.5, not to 1"),
+    "policy below": (lambda s: note(s, {"probability": {MADE: -1}}), "must be a number in 0 ... 1"),
     "scores": (lambda s: s[2]["scores"].reverse(), "line 3, round 1: scores is"),
     "result": (lambda s: s[4].update(scores=[0, 0, 0]), "line 5: scores is"),
     "winners": (lambda s: s[4].update(winners=[0, 1, 2]), "line 5: winners is"),
@@ -648,7 +790,7 @@ def test_a_large_file_is_streamed(tmp_path: Path) -> None:
 
 
 def test_nothing_here_can_load_a_pickle() -> None:
-    for name in ("records", "verify", "recorder", "positions", "__main__"):
+    for name in ("records", "verify", "recorder", "positions", "deals", "sitting", "__main__"):
         tree = ast.parse((ROOT / "dominoenv" / f"{name}.py").read_text(encoding="utf-8"))
         used = {node.id for node in ast.walk(tree) if isinstance(node, ast.Name)}
         used |= {node.attr for node in ast.walk(tree) if isinstance(node, ast.Attribute)}

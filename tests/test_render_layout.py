@@ -129,10 +129,11 @@ def test_the_longest_train(max_pip: int, players: int) -> None:
 
 @pytest.mark.parametrize("max_pip", [6, 9, 12, 15, 18])
 def test_a_chicken_foot_as_deep_as_can_be(max_pip: int) -> None:
-    """One arm takes all: each double is reached from the last toe of the one before."""
-    position = deepest(max_pip)
-    assert max(depths(position["table"])) > max_pip
-    check(position)
+    """One arm takes all: each double is reached from a toe of the one before."""
+    assert max(depths(staircase(max_pip)["table"])) == 2 * max_pip
+    check(staircase(max_pip))
+    assert max(depths(deepest(max_pip)["table"])) > 6
+    check(deepest(max_pip))
 
 
 def deepest(max_pip: int) -> dict[str, Any]:
@@ -157,6 +158,17 @@ def deepest(max_pip: int) -> dict[str, Any]:
         hands[1] = []
     base = {"game": "chicken_foot", "rules": rules, "centre": top, "to_move": 0}
     return {**base, "hands": hands, "boneyard": [], "table": table}
+
+
+def staircase(max_pip: int) -> dict[str, Any]:
+    """Let every double but the one in the middle grow from the one before."""
+    table: list[list[Any]] = [["1-0"], ["1-1", 0]]
+    for pip in range(2, max_pip + 1):
+        foot = len(table) - 1
+        table += [[f"{pip}-{pip - 1}", foot], [f"{pip}-{pip}", foot + 1]]
+    rules = {"players": 2, "max_pip": max_pip, "centre_arms": 1, "toes": 1}
+    base = {"game": "chicken_foot", "rules": rules, "centre": 0, "to_move": 0}
+    return {**base, "hands": [["2-0"], ["3-0"]], "boneyard": [], "table": table}
 
 
 def depths(table: list[list[Any]]) -> list[int]:

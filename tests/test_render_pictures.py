@@ -35,7 +35,7 @@ from dominoenv.render.svg import render_svg
 from dominoenv.render.text import render_text, wants_colour
 from tests.test_leaks import permute_hidden
 from tests.test_render import FEET, TRAINS, positions
-from tests.test_render_layout import deepest
+from tests.test_render_layout import deepest, staircase
 
 pytest.importorskip("PIL", reason="pixels are drawn by Pillow")
 
@@ -202,9 +202,12 @@ def test_without_pillow(monkeypatch: pytest.MonkeyPatch) -> None:
 # -------------------------------------------------------------------------------------------- text
 
 
-def test_the_deepest_table_fits_as_text() -> None:
-    text = render_text(deepest(18), "all")
-    assert max(map(len, text.splitlines())) <= 100
+@pytest.mark.parametrize("width", [70, 71, 85, 100])
+def test_the_deepest_tables_fit_as_text(width: int) -> None:
+    for position in (deepest(18), staircase(18)):
+        lines = render_text(position, "all", width=width).splitlines()
+        assert max(map(len, lines)) <= width
+        assert re.search(r"[┃] ?\d+ ?│ ?\d+ ?┃──── \[", lines[4])  # the one arm leaves the middle
 
 
 class Terminal(io.StringIO):

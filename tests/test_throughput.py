@@ -31,6 +31,7 @@ def test_plain_c_does_the_same_work() -> None:
         game.step(actions)
         rounds += int(game.round_over.sum())
     assert rounds > 400  # dealt anew, and the same again
+    actions = policy.act(game.observations, game.masks)
     actions[7] = int(game.masks[7].argmin())
     with pytest.raises(DominoError, match=r"game 7: action \d+ is illegal"):
         plain.step(actions)
@@ -80,7 +81,7 @@ def test_the_program_measures_every_part_and_writes_the_page(
     monkeypatch.setattr(batches, "WARM_UP", 2)
     monkeypatch.setattr(batches, "PLAYOUTS", 1)
     monkeypatch.setattr(loops, "DECISIONS", 20)
-    monkeypatch.setattr(loops, "CLASSICS", ("rps_v2", "no_such_game_v0"))
+    monkeypatch.setattr(loops, "CLASSICS", ("no_such_game_v0",))
     monkeypatch.setattr(program, "GROWTH_DECISIONS", 300_000)
     monkeypatch.setattr(lifetime, "first_use", lambda game: 1.5)
     monkeypatch.setattr(lifetime, "later_start", lambda game, repeats: 0.5)
@@ -95,16 +96,23 @@ def test_the_program_measures_every_part_and_writes_the_page(
     for name in (*batches.TABLES, "`playouts`", "opportunist", "foot_counter", "first use"):
         assert name in text
     assert "8 games" in text and "25 %" in text
+    assert "classic environments are not installed" in text
+
+    monkeypatch.setattr("sys.argv", [*arguments, "--only", "start"])
+    monkeypatch.setattr(lifetime, "first_use", lambda game: 2.5)
+    program.main()
+    again = page.read_text(encoding="utf-8")
+    assert again == text.replace("1.5 s", "2.5 s") != text  # the other tables stay
 
 
 def test_a_page_without_marks_is_left_alone(tmp_path: Path) -> None:
     page = tmp_path / "page.md"
     page.write_text("a page of somebody else", encoding="utf-8")
     with pytest.raises(DominoError, match="must hold the lines"):
-        report.write_between_marks(page, "text")
+        report.write_sections(page, "text", {})
     assert page.read_text(encoding="utf-8") == "a page of somebody else"
     with pytest.raises(DominoError, match="cannot read"):
-        report.write_between_marks(tmp_path / "missing.md", "text")
+        report.write_sections(tmp_path / "missing.md", "text", {})
 
 
 def test_memory_of_a_game_is_that_of_its_arrays() -> None:
@@ -119,7 +127,7 @@ def test_the_environments_share_is_a_share(monkeypatch: pytest.MonkeyPatch) -> N
     from experiments.config import load_config
 
     small = load_config(
-        lifetime.QUICKSTART, ["environment.num_envs=8", "ppo.n_steps=8", "ppo.batch_size=32"]
+        lifetime.QUICKSTART, ["environment.games=8", "ppo.steps=8", "ppo.batch_size=32"]
     )
     monkeypatch.setattr(lifetime, "load_config", lambda path: small)
     share, rate = lifetime.training_share()

@@ -22,7 +22,7 @@ from dominoenv.envs.snapshot import Snapshot
 from dominoenv.errors import CheckpointError, DominoError
 from dominoenv.files import write_atomically
 from dominoenv.games import kind_of
-from dominoenv.policies import Actions, Masks, Observations, Policy
+from dominoenv.policies import Actions, Masks, Numbers, Observations, Policy
 from dominoenv.rules import Rules
 
 try:
@@ -72,6 +72,13 @@ class TrainedPolicy(Policy):
             logits = logits + self.rng.gumbel(size=logits.shape)
         actions: Actions = np.where(masks, logits, -np.inf).argmax(axis=1)
         return actions
+
+    def probabilities(self, observations: Observations, masks: Masks) -> Numbers:
+        """Return (n, A) what the network gives each legal action, whichever `act` then takes."""
+        logits = np.where(masks, self.logits(observations), -np.inf).astype(np.float64)
+        weights = np.exp(logits - logits.max(axis=1, keepdims=True))
+        chances: Numbers = weights / weights.sum(axis=1, keepdims=True)
+        return chances
 
     @torch.no_grad()
     def logits(self, observations: Observations) -> np.ndarray[Any, np.dtype[np.float32]]:

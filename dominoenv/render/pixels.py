@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from functools import cache, singledispatchmethod
+from importlib import import_module
 from math import cos, radians, sin
 from types import ModuleType
 from typing import Any
@@ -50,13 +51,11 @@ def render_pixels(
 def _pillow(name: str) -> ModuleType:
     """Return a module of Pillow."""
     try:
-        module = __import__(f"PIL.{name}")
+        return import_module(f"PIL.{name}")
     except ImportError as error:
         raise DependencyNotInstalled(
             'pixels are drawn by Pillow: pip install "dominoenv[render]"'
         ) from error
-    found: ModuleType = getattr(module, name)
-    return found
 
 
 @cache

@@ -188,7 +188,8 @@ def _panel(table: Table) -> Iterator[Shape]:
     yield Words(left, 50, name, 30, INK, bold=True)
     yield Words(right, 50, f"boneyard {table.boneyard}", 18, FAINT, "end")
     yield Words(left, 80, " · ".join(facts), 17, FAINT)
-    below = _wrapped(table.status.replace("seat ", "seat\u00a0"), 20, right - left)
+    status = table.status.replace("seat ", "seat\u00a0").replace("◆", "")  # the badge has no sign
+    below = _wrapped(status, 20, right - left)
     if table.tree is not None:
         ends = [f"{pip}\u00a0({number})" for pip, number in table.tree.ends().items()]
         lead = "Open ends, locked now: " if table.tree.is_locked else "Open ends: "

@@ -18,7 +18,8 @@ from dominoenv.chicken_foot.state import CENTRE
 from dominoenv.errors import PositionError
 from dominoenv.render.table import Link, Reveal, Seat, Table, Train, Tree, read_table
 
-LEAST_WIDTH, MOST_WIDTH = 60, 10_000
+LEAST_WIDTH, MOST_WIDTH = 70, 10_000
+LITTLE_ROOM = 45  # columns; from here on feet stand close: 18 may grow from one another
 FACE_DOWN = "▯"
 MISSING = "▫"
 FLAG = "⚑"
@@ -42,7 +43,7 @@ def render_text(
     reveal: whose hands lie face up: "all", the seats named, or nobody's (None). colour: with ANSI
     colours, for a terminal (`wants_colour`). Trains that are too long lose tiles in their middle,
     never their end. Raises PositionError or RulesError for a position that cannot be, PositionError
-    for hands to reveal that are no seats, and for a `width` below 60 or above 10,000.
+    for hands to reveal that are no seats, and for a `width` below 70 or above 10,000.
     """
     if not isinstance(width, int) or width < LEAST_WIDTH:
         raise PositionError(f"width={width!r} is too narrow a picture; take {LEAST_WIDTH} or more")
@@ -154,8 +155,8 @@ def _box(pip: int) -> list[str]:
 def _fan(pen: _Pen, pip: int, blocks: Sequence[list[str]]) -> list[str]:
     """Draw blocks of lines as branches of the double in the middle."""
     rows = [row for i, block in enumerate(blocks) for row in _branch(block, i, len(blocks))]
-    above = max(0, (3 - len(rows)) // 2)
-    rows = [("   ", ""), *rows, ("   ", "")] if above else rows
+    above = 1 if len(blocks) == 1 else 0  # the one branch leaves from the middle line
+    rows = [("   ", "")] * above + rows
     rows += [("   ", "")] * (3 - len(rows))
     starts = [i for i, (stem, _) in enumerate(rows) if stem[1] == "─"]
     middle = min(starts, key=lambda i: abs(2 * i - len(rows) + 1))
@@ -237,11 +238,13 @@ def _arm(pen: _Pen, tree: Tree, entry: int, room: int) -> list[str]:
     note = _end_note(pen, tree, last)
     links = [tree.links[i] for i in chain]
     lines = [f"{_chain(pen, links, room - _columns(note) - 1)} {note}"]
-    toes = [_arm(pen, tree, toe, room - 3) for toe in tree.joined.get(last, [])]
+    dash = "─ " if room > LITTLE_ROOM else ""
+    toes = [_arm(pen, tree, toe, room - 1 - len(dash)) for toe in tree.joined.get(last, [])]
     toes += [[pen.paint(f"{MISSING} toe", "alert")]] * tree.missing(last)
     for i, block in enumerate(toes):
-        stems = ("╰─ ", "   ") if i == len(toes) - 1 else ("├─ ", "│  ")
-        lines += [stems[0] + block[0], *(stems[1] + line for line in block[1:])]
+        first, rest = ("╰", " ") if i == len(toes) - 1 else ("├", "│")
+        lines.append(first + dash + block[0])
+        lines += [rest + " " * len(dash) + line for line in block[1:]]
     return lines
 
 

@@ -1,8 +1,9 @@
 """Measure how fast the library is, beside plain C and PettingZoo's own environments.
 
-    python -m experiments.throughput                              # about 15 minutes
+    python -m experiments.throughput                              # about 8 minutes
     python -m experiments.throughput --only batch playouts --games 64 1024 --repeats 3
     python -m experiments.throughput --write docs/performance.md  # put the tables into the page
+    python -m experiments.throughput --write docs/performance.md --only memory  # that one anew
 
 Contestants of a table take turns, so that a slow minute meets all of them; each figure is the
 median of the repeats. Parts:
@@ -140,14 +141,15 @@ def main() -> None:
     options = parser.parse_args()
     if min(options.games) < 1 or options.repeats < 1:
         raise DominoError("--games and --repeats must be at least 1")
-    sections = [f"{report.machine()}; medians of {options.repeats} repeats, quarters in brackets."]
+    first = f"{report.machine()}; medians of {options.repeats} repeats, quarters in brackets."
+    sections = {}
     for name in tqdm(options.only, unit="part", leave=False):
         title, measure = PARTS[name]
-        sections.append(f"### {title}\n\n{measure(options)}")
-    text = "\n\n".join(sections)
+        sections[title] = measure(options)
+    text = "\n\n".join([first, *report.as_markdown(sections)])
     Console(width=max(140, Console().width)).print(Markdown(text))
     if options.write:
-        report.write_between_marks(options.write, text)
+        report.write_sections(options.write, first, sections)
 
 
 if __name__ == "__main__":

@@ -12,6 +12,7 @@ from experiments.throughput.batches import TABLES, C
 from experiments.throughput.timing import Speed, short
 
 BEGIN, END = "<!-- measured: begin -->", "<!-- measured: end -->"
+TITLE = "### "
 PACKAGES = ("numpy", "numba", "torch", "stable-baselines3", "pettingzoo", "gymnasium")
 
 
@@ -104,14 +105,25 @@ def classics_table(found: Mapping[str, Speed]) -> str:
     return table(["`last` and `step` without wrappers", "decisions a second"], rows)
 
 
-def write_between_marks(path: Path, text: str) -> None:
-    """Put text between the marks of a file. Raises DominoError where they are missing."""
+def write_sections(path: Path, first_line: str, sections: Mapping[str, str]) -> None:
+    """Put sections by title between the marks of a page; sections of other titles stay as they are.
+
+    Raises DominoError where the marks are missing.
+    """
     try:
         old = path.read_text(encoding="utf-8")
     except OSError as error:
         raise DominoError(f"cannot read {path}: {error.strerror}") from None
     before, begin, rest = old.partition(BEGIN)
-    _, end, after = rest.partition(END)
+    between, end, after = rest.partition(END)
     if not begin or not end:
         raise DominoError(f"{path} must hold the lines {BEGIN} and {END}")
+    parts = (part.partition("\n\n") for part in between.split(TITLE)[1:])
+    kept = {title: text.strip() for title, _, text in parts}
+    text = "\n\n".join([first_line, *as_markdown({**kept, **sections})])
     path.write_text(f"{before}{BEGIN}\n\n{text}\n\n{END}{after}", encoding="utf-8")
+
+
+def as_markdown(sections: Mapping[str, str]) -> list[str]:
+    """Return sections under their titles."""
+    return [f"{TITLE}{title}\n\n{text}" for title, text in sections.items()]

@@ -14,6 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dominoenv import DominoError, Rules, make_rules
+from dominoenv.games import kind_of
 
 SOURCE = Path(__file__).with_name("mexican_train.c")
 COMPILERS = ("cc", "gcc", "clang")
@@ -65,9 +66,9 @@ class Yardstick:
         """Build the program, once a process, and deal. Raises DominoError without a compiler."""
         rules = yardstick_rules()
         self.num_games = num_games
-        actions = (rules.players + 1) * rules.tiles.size + 2
-        self.masks = np.zeros((num_games, actions), np.int8)
-        self.observations = np.zeros((num_games, 340), np.uint8)
+        observe = kind_of(rules).observe
+        self.masks = np.zeros((num_games, observe.num_actions(rules)), np.int8)
+        self.observations = np.zeros((num_games, observe.layout(rules).size), np.uint8)
         self.rewards = np.zeros((num_games, rules.players), np.float32)
         self._library = _library()
         self._out = self.masks.ctypes.data, self.observations.ctypes.data, self.rewards.ctypes.data

@@ -14,11 +14,19 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
-from agents.reading import READING, offsets
+from agents.features import FEATURES, offsets
+from dominoenv.core.rules import Rules
 from dominoenv.errors import DominoError, RulesError, nearest
-from dominoenv.policies import Actions, Masks, Numbers, Observations, Policy, as_int8, refuse_empty
-from dominoenv.rules import Rules
-from dominoenv.trains import SEARCH
+from dominoenv.policies import (
+    Actions,
+    Masks,
+    Numbers,
+    Observations,
+    Policy,
+    as_int8,
+    refuse_empty,
+)
+from dominoenv.search.longest_train import SEARCH
 
 
 def parameter(default: float | bool, meaning: str, low: float = 0.0, high: float = 1e6) -> Any:
@@ -59,7 +67,7 @@ class Agent(Policy):
                 setattr(self, spec.name, value)
         self._offsets = offsets(self.layout)
         self._parameters = self._numbers()
-        self._reading, self._search = np.zeros(1, READING), np.zeros(1, SEARCH)
+        self._reading, self._search = np.zeros(1, FEATURES), np.zeros(1, SEARCH)
         self._scores = np.zeros(self.num_actions)
 
     def _numbers(self) -> NDArray[np.void]:

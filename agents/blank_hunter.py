@@ -13,39 +13,39 @@ from dataclasses import dataclass
 from typing import Any
 
 from agents.agent import Agent, parameter
+from agents.features import pick, read, read_table
 from agents.feet import kept_pips
-from agents.reading import pick, read, read_table
-from dominoenv._jit import jit, kernel
+from dominoenv.core.compiling import jit, kernel
 from dominoenv.policies import register_policy
 
 FIRST = 1_000_000.0
 
 
 @jit
-def worth_of_blank_end(v: Any, r: Any, p: Any) -> float:
+def worth_of_blank_end(f: Any, r: Any, p: Any) -> float:
     """Return what one more open end of 0 is worth; below 0 where another may hold [0|0]."""
-    if v["held"][0, 0]:
+    if f["held"][0, 0]:
         return float(p["own"])
-    if v["unseen"][0, 0]:
+    if f["unseen"][0, 0]:
         for seat in range(1, r["players"]):
-            if not v["lacks"][seat, 0]:
+            if not f["voids"][seat, 0]:
                 return -float(p["starve"])
     return 0.0
 
 
 @jit
-def score(v: Any, r: Any, p: Any, pip: int, other: int, end_of_0: float) -> float:
+def score(f: Any, r: Any, p: Any, pip: int, other: int, end_of_0: float) -> float:
     """Return how good it is to join the tile pip-other by `pip`, in penalty points."""
     if pip >= r["pips"]:
         return 0.0  # draw, pass
     if pip == 0 and other == 0:
         return FIRST
     value = float(r["cost"][r["ids"][pip, other]]) + float(p["variety"]) * kept_pips(
-        v, r, pip, other
+        f, r, pip, other
     )
     if other == 0:
         value += end_of_0
-    elif pip == 0 and v["foot"] != 0 and v["arms_missing"] == 0:
+    elif pip == 0 and f["foot"] != 0 and f["arms_missing"] == 0:
         value -= end_of_0
     return value
 
@@ -64,15 +64,15 @@ def choose(
     scores: Any,
 ) -> int:
     """Write the best action of each row; see `Agent.kernel`."""
-    r, v, p = rules[0], reading[0], parameters[0]
+    r, f, p = rules[0], reading[0], parameters[0]
     pips = int(r["pips"])
     for i in range(len(rows)):
-        read(rows, i, r, offsets[0], v)
-        read_table(rows, i, r, offsets[0], v)
-        end_of_0 = worth_of_blank_end(v, r, p)
+        read(rows, i, r, offsets[0], f)
+        read_table(rows, i, r, offsets[0], f)
+        end_of_0 = worth_of_blank_end(f, r, p)
         for action in range(len(scores)):
             if masks[i, action]:
-                scores[action] = score(v, r, p, action // pips, action % pips, end_of_0)
+                scores[action] = score(f, r, p, action // pips, action % pips, end_of_0)
         actions[i] = pick(masks, i, scores, draws[i])
         if actions[i] < 0:
             return i

@@ -15,37 +15,37 @@ from typing import Any
 
 from agents.agent import Agent, parameter
 from agents.blocking import covers_left, nobody_plays
-from agents.reading import chance, pick, read, read_trains
-from dominoenv._jit import jit, kernel
+from agents.features import chance, pick, read, read_trains
+from dominoenv.core.compiling import jit, kernel
 from dominoenv.policies import register_policy
 
 
 @jit
-def score(v: Any, r: Any, p: Any, target: int, tile: int) -> float:
+def score(f: Any, r: Any, p: Any, target: int, tile: int) -> float:
     """Return how good it is to play a tile on a train, in pips."""
     if target > r["players"]:
         return 0.0  # draw, pass, stop
     low, high = int(r["low"][tile]), int(r["high"][tile])
-    outer = low + high - int(v["ends"][target])
+    outer = low + high - int(f["ends"][target])
     value = float(low + high)
     if low == high:
-        value += p["double"] * nobody_plays(v, r, int(p["seats"]), low)
-    elif v["owes_play"]:
-        value += left_open(v, r, p, target, low, high)
+        value += p["double"] * nobody_plays(f, r, int(p["seats"]), low)
+    elif f["owes_play"]:
+        value += left_open(f, r, p, target, low, high)
     if target > 0 and low != high:
-        value += p["scarce"] * (1.0 - chance(v, 1, outer))
+        value += p["scarce"] * (1.0 - chance(f, 1, outer))
     return value
 
 
 @jit
-def left_open(v: Any, r: Any, p: Any, target: int, low: int, high: int) -> float:
+def left_open(f: Any, r: Any, p: Any, target: int, low: int, high: int) -> float:
     """Return what the doubles of this turn are worth that a play leaves open."""
     value = 0.0
     for train in range(r["players"] + 1):
-        if v["pending"][train] and train != target:
-            pip = int(v["ends"][train])
-            value += p["double"] * nobody_plays(v, r, int(p["seats"]), pip)
-            if covers_left(v, pip, low, high) == 0:
+        if f["pending"][train] and train != target:
+            pip = int(f["ends"][train])
+            value += p["double"] * nobody_plays(f, r, int(p["seats"]), pip)
+            if covers_left(f, pip, low, high) == 0:
                 value -= p["keep_cover"]
     return value
 
@@ -64,14 +64,14 @@ def choose(
     scores: Any,
 ) -> int:
     """Write the best action of each row; see `Agent.kernel`."""
-    r, v, p = rules[0], reading[0], parameters[0]
+    r, f, p = rules[0], reading[0], parameters[0]
     tiles = int(r["tiles"])
     for i in range(len(rows)):
-        read(rows, i, r, offsets[0], v)
-        read_trains(rows, i, r, offsets[0], v)
+        read(rows, i, r, offsets[0], f)
+        read_trains(rows, i, r, offsets[0], f)
         for action in range(len(scores)):
             if masks[i, action]:
-                scores[action] = score(v, r, p, action // tiles, action % tiles)
+                scores[action] = score(f, r, p, action // tiles, action % tiles)
         actions[i] = pick(masks, i, scores, draws[i])
         if actions[i] < 0:
             return i

@@ -15,28 +15,28 @@ from dataclasses import dataclass
 from typing import Any
 
 from agents.agent import Agent, parameter
-from agents.reading import pick, read, read_trains
-from dominoenv._jit import jit, kernel
+from agents.features import pick, read, read_trains
+from dominoenv.core.compiling import jit, kernel
 from dominoenv.policies import register_policy
 
 CHAIN, HOLD = 1_000.0, -1_000.0  # beyond any weight in pips
 
 
 @jit
-def chain_ready(masks: Any, i: int, r: Any, v: Any, p: Any) -> bool:
+def chain_ready(masks: Any, i: int, r: Any, f: Any, p: Any) -> bool:
     """Return whether enough doubles fit now, one of them with a cover in the hand."""
     doubles, covers = 0, 0
     for pip in range(r["pips"]):
         for target in range(r["players"] + 1):
             if masks[i, target * r["tiles"] + r["ids"][pip, pip]]:
                 doubles += 1
-                covers += v["hand_pips"][pip] > 1
+                covers += f["hand_pips"][pip] > 1
                 break
     return doubles >= p["chain"] and covers > 0
 
 
 @jit
-def score(v: Any, r: Any, p: Any, target: int, tile: int, go: bool) -> float:
+def score(f: Any, r: Any, p: Any, target: int, tile: int, go: bool) -> float:
     """Return how good it is to play a tile on a train."""
     if target > r["players"]:
         return 0.0  # draw, pass, stop
@@ -44,9 +44,9 @@ def score(v: Any, r: Any, p: Any, target: int, tile: int, go: bool) -> float:
     if low == high:
         if not go:
             return HOLD - low
-        return CHAIN + low - (100.0 if v["hand_pips"][low] > 1 else 0.0)  # the coverable one last
-    outer = low + high - int(v["ends"][target])
-    return low + high + (p["prepare"] if v["held"][outer, outer] else 0.0)
+        return CHAIN + low - (100.0 if f["hand_pips"][low] > 1 else 0.0)  # the coverable one last
+    outer = low + high - int(f["ends"][target])
+    return low + high + (p["prepare"] if f["held"][outer, outer] else 0.0)
 
 
 @kernel
@@ -63,15 +63,15 @@ def choose(
     scores: Any,
 ) -> int:
     """Write the best action of each row; see `Agent.kernel`."""
-    r, v, p = rules[0], reading[0], parameters[0]
+    r, f, p = rules[0], reading[0], parameters[0]
     tiles = int(r["tiles"])
     for i in range(len(rows)):
-        read(rows, i, r, offsets[0], v)
-        read_trains(rows, i, r, offsets[0], v)
-        go = v["owes_play"] or v["least_other"] <= p["endgame"] or chain_ready(masks, i, r, v, p)
+        read(rows, i, r, offsets[0], f)
+        read_trains(rows, i, r, offsets[0], f)
+        go = f["owes_play"] or f["least_other"] <= p["endgame"] or chain_ready(masks, i, r, f, p)
         for action in range(len(scores)):
             if masks[i, action]:
-                scores[action] = score(v, r, p, action // tiles, action % tiles, go)
+                scores[action] = score(f, r, p, action // tiles, action % tiles, go)
         actions[i] = pick(masks, i, scores, draws[i])
         if actions[i] < 0:
             return i

@@ -10,20 +10,18 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
+from dominoenv.core.rules import Rules
+from dominoenv.games.registry import kind_of
 from dominoenv.policies import HeaviestPolicy, register_policy
-from dominoenv.rules import Rules
 
 DOUBLE = 10_000  # more than any tile costs
 
 
 def double_actions(rules: Rules) -> NDArray[np.int32]:
     """Return (A,) 1 for each action that plays a double."""
-    tiles, kinds = rules.tiles, np.zeros(0, np.int32)
-    if rules.game == "mexican_train":
-        kinds = np.tile(tiles.low == tiles.high, rules.players + 1)
-    else:
-        kinds = np.eye(rules.max_pip + 1, dtype=np.int32).ravel()
-    return kinds.astype(np.int32)
+    tiles = kind_of(rules).observe.action_tiles(rules)
+    is_double = rules.tiles.low[tiles] == rules.tiles.high[tiles]
+    return ((tiles >= 0) & is_double).astype(np.int32)
 
 
 @register_policy("doubles_first")
@@ -35,4 +33,4 @@ class DoublesFirstPolicy(HeaviestPolicy):
     def __init__(self, rules: Rules, seed: int = 0) -> None:
         super().__init__(rules, seed)
         kinds = double_actions(rules)
-        self._weights[: len(kinds)] += self.preference * DOUBLE * kinds
+        self._weights += self.preference * DOUBLE * kinds

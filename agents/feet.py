@@ -4,48 +4,48 @@ from __future__ import annotations
 
 from typing import Any
 
-from dominoenv._jit import jit
+from dominoenv.core.compiling import jit
 
 NO_FOOT = -1
 
 
 @jit
-def kept_pips(v: Any, r: Any, pip: int, other: int) -> int:
+def kept_pips(f: Any, r: Any, pip: int, other: int) -> int:
     """Return how many different pips the hand still has when it has played a tile."""
     number = 0
     for p in range(r["pips"]):
-        left = int(v["hand_pips"][p]) - int(p in (pip, other))
+        left = int(f["hand_pips"][p]) - int(p in (pip, other))
         number += left > 0
     return number
 
 
 @jit
-def makes_foot(v: Any, pip: int, other: int) -> bool:
+def makes_foot(f: Any, pip: int, other: int) -> bool:
     """Return whether playing a tile opens a foot; at the centre and on a foot nothing does."""
-    return pip == other and v["foot"] == NO_FOOT and v["arms_missing"] == 0
+    return pip == other and f["foot"] == NO_FOOT and f["arms_missing"] == 0
 
 
 @jit
-def toes_left(v: Any, pip: int) -> int:
+def toes_left(f: Any, pip: int) -> int:
     """Return the tiles of a pip, its double aside, that may still become toes."""
-    return int(v["unseen_pips"][pip] + v["hand_pips"][pip] - v["held"][pip, pip])
+    return int(f["unseen_pips"][pip] + f["hand_pips"][pip] - f["held"][pip, pip])
 
 
 @jit
-def unseen_cost(v: Any, r: Any) -> float:
+def unseen_cost(f: Any, r: Any) -> float:
     """Return what an unseen tile costs on average."""
     total, number = 0, 0
     for tile in range(r["tiles"]):
-        if v["unseen"][r["low"][tile], r["high"][tile]]:
+        if f["unseen"][r["low"][tile], r["high"][tile]]:
             total += int(r["cost"][tile])
             number += 1
     return total / max(number, 1)
 
 
 @jit
-def others_cost(v: Any, r: Any) -> float:
+def others_cost(f: Any, r: Any) -> float:
     """Return what the hands of the other seats cost on average, if unseen tiles lie anywhere."""
     tiles = 0
     for seat in range(1, r["players"]):
-        tiles += int(v["hand_sizes"][seat])
-    return tiles * unseen_cost(v, r) / (int(r["players"]) - 1)
+        tiles += int(f["hand_sizes"][seat])
+    return tiles * unseen_cost(f, r) / (int(r["players"]) - 1)

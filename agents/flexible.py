@@ -12,19 +12,19 @@ from dataclasses import dataclass
 from typing import Any
 
 from agents.agent import Agent, parameter
+from agents.features import pick, read, read_table
 from agents.feet import kept_pips
-from agents.reading import pick, read, read_table
-from dominoenv._jit import jit, kernel
+from dominoenv.core.compiling import jit, kernel
 from dominoenv.policies import register_policy
 
 
 @jit
-def score(v: Any, r: Any, p: Any, pip: int, other: int) -> float:
+def score(f: Any, r: Any, p: Any, pip: int, other: int) -> float:
     """Return how good it is to join the tile pip-other by `pip`, in penalty points."""
     if pip >= r["pips"]:
         return 0.0  # draw, pass
     cost = float(r["cost"][r["ids"][pip, other]])
-    return cost + float(p["variety"]) * kept_pips(v, r, pip, other)
+    return cost + float(p["variety"]) * kept_pips(f, r, pip, other)
 
 
 @kernel
@@ -41,14 +41,14 @@ def choose(
     scores: Any,
 ) -> int:
     """Write the best action of each row; see `Agent.kernel`."""
-    r, v, p = rules[0], reading[0], parameters[0]
+    r, f, p = rules[0], reading[0], parameters[0]
     pips = int(r["pips"])
     for i in range(len(rows)):
-        read(rows, i, r, offsets[0], v)
-        read_table(rows, i, r, offsets[0], v)
+        read(rows, i, r, offsets[0], f)
+        read_table(rows, i, r, offsets[0], f)
         for action in range(len(scores)):
             if masks[i, action]:
-                scores[action] = score(v, r, p, action // pips, action % pips)
+                scores[action] = score(f, r, p, action // pips, action % pips)
         actions[i] = pick(masks, i, scores, draws[i])
         if actions[i] < 0:
             return i

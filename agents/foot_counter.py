@@ -13,26 +13,26 @@ from dataclasses import dataclass
 from typing import Any
 
 from agents.agent import Agent, parameter
+from agents.features import chance, pick, read, read_table
 from agents.feet import kept_pips, makes_foot, others_cost, toes_left
-from agents.reading import chance, pick, read, read_table
-from dominoenv._jit import jit, kernel
+from dominoenv.core.compiling import jit, kernel
+from dominoenv.core.rules import Dead
 from dominoenv.policies import register_policy
-from dominoenv.rules import BINDS
 
 
 @jit
-def score(v: Any, r: Any, p: Any, pip: int, other: int) -> float:
+def score(f: Any, r: Any, p: Any, pip: int, other: int) -> float:
     """Return how good it is to join the tile pip-other by `pip`, in penalty points."""
     if pip >= r["pips"]:
         return 0.0  # draw, pass
     cost = float(r["cost"][r["ids"][pip, other]])
-    value = cost + float(p["variety"]) * kept_pips(v, r, pip, other)
-    if makes_foot(v, pip, other):
-        if toes_left(v, pip) < r["toes"] and r["dead_foot"] == BINDS:
-            value += float(p["freeze"]) * (others_cost(v, r) - (v["hand_cost"] - cost))
+    value = cost + float(p["variety"]) * kept_pips(f, r, pip, other)
+    if makes_foot(f, pip, other):
+        if toes_left(f, pip) < r["toes"] and r["dead_foot"] == Dead.BINDS:
+            value += float(p["freeze"]) * (others_cost(f, r) - (f["hand_cost"] - cost))
         else:
-            value += float(p["block"]) * (1.0 - chance(v, 1, pip))
-            value += float(p["toe"]) * (v["hand_pips"][pip] - 1)
+            value += float(p["block"]) * (1.0 - chance(f, 1, pip))
+            value += float(p["toe"]) * (f["hand_pips"][pip] - 1)
     return value
 
 
@@ -50,14 +50,14 @@ def choose(
     scores: Any,
 ) -> int:
     """Write the best action of each row; see `Agent.kernel`."""
-    r, v, p = rules[0], reading[0], parameters[0]
+    r, f, p = rules[0], reading[0], parameters[0]
     pips = int(r["pips"])
     for i in range(len(rows)):
-        read(rows, i, r, offsets[0], v)
-        read_table(rows, i, r, offsets[0], v)
+        read(rows, i, r, offsets[0], f)
+        read_table(rows, i, r, offsets[0], f)
         for action in range(len(scores)):
             if masks[i, action]:
-                scores[action] = score(v, r, p, action // pips, action % pips)
+                scores[action] = score(f, r, p, action // pips, action % pips)
         actions[i] = pick(masks, i, scores, draws[i])
         if actions[i] < 0:
             return i

@@ -6,7 +6,7 @@ others' doubles included. The plan waits, because nobody else may use the own tr
 is closed at once. Sources: the first tip of
 http://www.binaryfest.com/a-winning-strategy-for-mexican-train-dominoes/, and the use of other
 trains for the rest in https://www.mexicantrainfun.com/mexican-train-domino-strategy/. The trail is
-that of `dominoenv.trains`.
+that of `dominoenv.search.longest_train`.
 """
 
 from __future__ import annotations
@@ -15,18 +15,18 @@ from dataclasses import dataclass
 from typing import Any
 
 from agents.agent import Agent, choice, parameter
+from agents.features import pick, read, read_trains
 from agents.planning import NO_PLACE, gather, is_first, place_in_plan
-from agents.reading import pick, read, read_trains
-from dominoenv._jit import jit, kernel
+from dominoenv.core.compiling import jit, kernel
 from dominoenv.policies import register_policy
-from dominoenv.trains import MOST, search_train
+from dominoenv.search.longest_train import MOST, search_train
 
 # Kinds of moves, best first; the heaviest of a kind is played, pips being well below 1,000.
 CLOSE, OFF_PLAN, PLAN, BREAK, STRAY = 5_000.0, 4_000.0, 3_000.0, 2_000.0, 1_000.0
 
 
 @jit
-def score(v: Any, r: Any, t: Any, p: Any, target: int, tile: int) -> float:
+def score(f: Any, r: Any, t: Any, p: Any, target: int, tile: int) -> float:
     """Return how good it is to play a tile on a train."""
     if target > r["players"]:
         return 0.0  # draw, pass, stop
@@ -36,7 +36,7 @@ def score(v: Any, r: Any, t: Any, p: Any, target: int, tile: int) -> float:
         if not is_first(t, low, high):
             return STRAY + weight  # the plan starts from an end that would be gone
         # others may play on a marked train, and on a double
-        at_once = v["marked"][0] or v["pending"][0] or not p["off_plan_first"]
+        at_once = f["marked"][0] or f["pending"][0] or not p["off_plan_first"]
         return (CLOSE if at_once else PLAN) + weight
     if place == NO_PLACE:
         return OFF_PLAN + weight
@@ -57,17 +57,17 @@ def choose(
     scores: Any,
 ) -> int:
     """Write the best action of each row; see `Agent.kernel`."""
-    r, v, p, t = rules[0], reading[0], parameters[0], search[0]
+    r, f, p, t = rules[0], reading[0], parameters[0], search[0]
     tiles = int(r["tiles"])
     for i in range(len(rows)):
-        read(rows, i, r, offsets[0], v)
-        read_trains(rows, i, r, offsets[0], v)
-        gather(v, r, t)
+        read(rows, i, r, offsets[0], f)
+        read_trains(rows, i, r, offsets[0], f)
+        gather(f, r, t)
         per_tile, per_pip = (MOST, 1) if p["objective"] == 0 else (1, MOST)
-        search_train(t, int(v["ends"][0]), per_tile, per_pip, int(p["budget"]))
+        search_train(t, int(f["ends"][0]), per_tile, per_pip, int(p["budget"]))
         for action in range(len(scores)):
             if masks[i, action]:
-                scores[action] = score(v, r, t, p, action // tiles, action % tiles)
+                scores[action] = score(f, r, t, p, action // tiles, action % tiles)
         actions[i] = pick(masks, i, scores, draws[i])
         if actions[i] < 0:
             return i

@@ -16,77 +16,77 @@ from typing import Any
 
 from agents.agent import Agent, parameter
 from agents.blocking import nobody_plays
+from agents.features import chance, pick, read, read_trains
 from agents.planning import gather
-from agents.reading import chance, pick, read, read_trains
-from dominoenv._jit import jit, kernel
+from dominoenv.core.compiling import jit, kernel
 from dominoenv.policies import register_policy
-from dominoenv.trains import MOST, add_tile, remove_tile, search_train
+from dominoenv.search.longest_train import MOST, add_tile, remove_tile, search_train
 
 PLAY = 1e6  # any tile scores above draw, pass and stop
 
 
 @jit
-def judge(v: Any, r: Any, t: Any, p: Any, target: int, tile: int) -> float:
+def judge(f: Any, r: Any, t: Any, p: Any, target: int, tile: int) -> float:
     """Return what the hand and the table are worth after a tile has gone onto a train."""
     if target > r["players"]:
         return 0.0  # draw, pass, stop
     low, high = int(r["low"][tile]), int(r["high"][tile])
-    before = int(v["ends"][target])
+    before = int(f["ends"][target])
     remove_tile(t, low, high)
-    v["ends"][target] = low + high - before
-    value = PLAY + hand_worth(v, r, t, p, tile) + table_worth(v, r, p, target, low, high)
-    v["ends"][target] = before
+    f["ends"][target] = low + high - before
+    value = PLAY + hand_worth(f, r, t, p, tile) + table_worth(f, r, p, target, low, high)
+    f["ends"][target] = before
     add_tile(t, low, high)
     return value
 
 
 @jit
-def hand_worth(v: Any, r: Any, t: Any, p: Any, tile: int) -> float:
+def hand_worth(f: Any, r: Any, t: Any, p: Any, tile: int) -> float:
     """Return what is left in the hand: tiles on and off the plan, pips, and tiles that fit."""
-    search_train(t, int(v["ends"][0]), MOST, 1, int(p["budget"]))
-    planned, left = int(t["best_value"]) // MOST, int(v["hand_size"]) - 1
-    pips = float(p["pips"] + p["rush"] / max(int(v["least_other"]), 1))
-    value = -pips * (int(v["hand_cost"]) - int(r["cost"][tile]))
+    search_train(t, int(f["ends"][0]), MOST, 1, int(p["budget"]))
+    planned, left = int(t["best_value"]) // MOST, int(f["hand_size"]) - 1
+    pips = float(p["pips"] + p["rush"] / max(int(f["least_other"]), 1))
+    value = -pips * (int(f["hand_cost"]) - int(r["cost"][tile]))
     value -= float(p["on_plan"]) * planned + float(p["off_plan"]) * (left - planned)
-    follow = followers(v, r, int(r["low"][tile]), int(r["high"][tile]))
+    follow = followers(f, r, int(r["low"][tile]), int(r["high"][tile]))
     return value + float(p["follow"]) * min(follow, 3)
 
 
 @jit
-def table_worth(v: Any, r: Any, p: Any, target: int, low: int, high: int) -> float:
+def table_worth(f: Any, r: Any, p: Any, target: int, low: int, high: int) -> float:
     """Return what a move is worth by what it does on the table."""
     value = 0.0
-    if target == 0 and v["marked"][0]:
+    if target == 0 and f["marked"][0]:
         value += float(p["close"])
     if low == high:
         return value + float(p["double"])
-    if v["owes_play"]:
-        value += float(p["open_double"]) * open_doubles(v, r, target)
-        if v["pending"][0] and target != 0:
-            value -= float(p["own_double"]) * (1.0 - nobody_plays(v, r, 1, int(v["ends"][0])))
+    if f["owes_play"]:
+        value += float(p["open_double"]) * open_doubles(f, r, target)
+        if f["pending"][0] and target != 0:
+            value -= float(p["own_double"]) * (1.0 - nobody_plays(f, r, 1, int(f["ends"][0])))
     if target > 0:
-        value += float(p["scarce"]) * (1.0 - chance(v, 1, int(v["ends"][target])))
+        value += float(p["scarce"]) * (1.0 - chance(f, 1, int(f["ends"][target])))
     return value
 
 
 @jit
-def followers(v: Any, r: Any, low: int, high: int) -> int:
+def followers(f: Any, r: Any, low: int, high: int) -> int:
     """Return the pairs of a tile left in the hand and an open train that it fits."""
     number = 0
     for train in range(r["players"] + 1):
-        if train == 0 or train == r["players"] or v["marked"][train]:
-            end = int(v["ends"][train])
-            number += int(v["hand_pips"][end]) - int(low == end or high == end)
+        if train == 0 or train == r["players"] or f["marked"][train]:
+            end = int(f["ends"][train])
+            number += int(f["hand_pips"][end]) - int(low == end or high == end)
     return number
 
 
 @jit
-def open_doubles(v: Any, r: Any, target: int) -> float:
+def open_doubles(f: Any, r: Any, target: int) -> float:
     """Return the chances summed that the next seat cannot cover doubles left open elsewhere."""
     total = 0.0
     for train in range(1, r["players"] + 1):
-        if v["pending"][train] and train != target:
-            total += nobody_plays(v, r, 1, int(v["ends"][train]))
+        if f["pending"][train] and train != target:
+            total += nobody_plays(f, r, 1, int(f["ends"][train]))
     return total
 
 
@@ -104,15 +104,15 @@ def choose(
     scores: Any,
 ) -> int:
     """Write the best action of each row; see `Agent.kernel`."""
-    r, v, p, t = rules[0], reading[0], parameters[0], search[0]
+    r, f, p, t = rules[0], reading[0], parameters[0], search[0]
     tiles = int(r["tiles"])
     for i in range(len(rows)):
-        read(rows, i, r, offsets[0], v)
-        read_trains(rows, i, r, offsets[0], v)
-        gather(v, r, t)
+        read(rows, i, r, offsets[0], f)
+        read_trains(rows, i, r, offsets[0], f)
+        gather(f, r, t)
         for action in range(len(scores)):
             if masks[i, action]:
-                scores[action] = judge(v, r, t, p, action // tiles, action % tiles)
+                scores[action] = judge(f, r, t, p, action // tiles, action % tiles)
         actions[i] = pick(masks, i, scores, draws[i])
         if actions[i] < 0:
             return i

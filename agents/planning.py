@@ -4,19 +4,19 @@ from __future__ import annotations
 
 from typing import Any
 
-from dominoenv._jit import jit
-from dominoenv.trains import add_tile, clear_search, has_double
+from dominoenv.core.compiling import jit
+from dominoenv.search.longest_train import add_tile, clear_search, has_double
 
 NO_PLACE = -1  # place of a tile in a plan that it is not part of
 
 
 @jit
-def gather(v: Any, r: Any, t: Any) -> None:
+def gather(f: Any, r: Any, t: Any) -> None:
     """Put the tiles of the hand into a search."""
     clear_search(t)
     for low in range(r["pips"]):
         for high in range(low, r["pips"]):
-            if v["held"][low, high]:
+            if f["held"][low, high]:
                 add_tile(t, low, high)
 
 

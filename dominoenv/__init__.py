@@ -9,7 +9,9 @@ Ways in: `Game` (one match, for people, tests and search), `BatchedGame` (many g
 import gymnasium as _gymnasium
 import pettingzoo as _pettingzoo
 
+from dominoenv._version import __version__
 from dominoenv.batch import BatchedGame
+from dominoenv.core.rules import Rules
 from dominoenv.errors import (
     CheckpointError,
     DominoError,
@@ -21,15 +23,15 @@ from dominoenv.errors import (
     UnknownNameError,
 )
 from dominoenv.game import Game
-from dominoenv.playouts import Playouts, playouts
+from dominoenv.games.chicken_foot.rules import ChickenFootRules
+from dominoenv.games.mexican_train.rules import MexicanTrainRules
+from dominoenv.games.registry import GAMES, make_rules
 from dominoenv.policies import Policy, make_policy, policy_names, register_policy
-from dominoenv.recorder import Recorder
-from dominoenv.records import Record, write_record
-from dominoenv.rules import ChickenFootRules, MexicanTrainRules, Rules, make_rules
-from dominoenv.trains import Train, longest_train
-from dominoenv.verify import read_records, verify_record
-
-__version__ = "0.1.0"
+from dominoenv.records.format import Record, write_record
+from dominoenv.records.read import read_records, verify_record
+from dominoenv.records.recorder import Recorder
+from dominoenv.search.longest_train import Train, longest_train
+from dominoenv.search.playouts import Playouts, playouts
 
 __all__ = [
     "BatchedGame",
@@ -64,16 +66,16 @@ __all__ = [
 
 # Both libraries import an environment when somebody asks for one: importing ours stays light. The
 # module may be loaded anew, so ids may be known already.
-for _name, _game in (("MexicanTrain", "mexican_train"), ("ChickenFoot", "chicken_foot")):
-    _id = f"dominoenv/{_name}-v0"
+for _kind in GAMES.values():
+    _id = f"dominoenv/{_kind.title.replace(' ', '')}-v0"
     if _id not in _gymnasium.registry:
         _gymnasium.register(
             _id,
             entry_point="dominoenv.envs.single:DominoEnv",
             vector_entry_point="dominoenv.envs.vector:DominoVectorEnv",
-            kwargs={"game": _game},
+            kwargs={"game": _kind.name},
         )
     # since PettingZoo 1.27
     if hasattr(_pettingzoo, "register") and _id not in _pettingzoo.aec_registry:
-        _pettingzoo.register("aec", _id, f"dominoenv.{_game}_v0:env")
-        _pettingzoo.register("parallel", _id, f"dominoenv.{_game}_v0:parallel_env")
+        _pettingzoo.register("aec", _id, f"dominoenv.{_kind.name}_v0:env")
+        _pettingzoo.register("parallel", _id, f"dominoenv.{_kind.name}_v0:parallel_env")

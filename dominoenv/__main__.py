@@ -15,13 +15,13 @@ from pathlib import Path
 from typing import Any, TypeAlias
 
 from dominoenv import __version__
+from dominoenv.console.session import PlaySession, load_baselines
 from dominoenv.errors import DominoError, RecordError
-from dominoenv.records import Record
-from dominoenv.rules import RULES, make_rules
-from dominoenv.sitting import Sitting, learn_agents
-from dominoenv.verify import read_records
+from dominoenv.games.registry import GAMES, make_rules
+from dominoenv.records.format import Record
+from dominoenv.records.read import read_records
 
-GOOD, INVALID, WRONG_USE = range(3)
+OK, INVALID, WRONG_USE = range(3)
 
 Subcommands: TypeAlias = "argparse._SubParsersAction[argparse.ArgumentParser]"
 
@@ -77,7 +77,7 @@ def verify_file(path: str, partial: bool) -> int:
         return told(error)
     counts = f"matches {matches}, rounds {rounds}, moves {moves}"
     print(f"{printable(path)}: valid: {counts}", flush=True)
-    return GOOD
+    return OK
 
 
 # ------------------------------------------------------------------------------------------ replay
@@ -110,7 +110,7 @@ def replay(chosen: argparse.Namespace) -> int:
     except RecordError as error:
         return told(error)
     print(f"{printable(chosen.html)}: rounds {len(record.rounds)}, moves {record.num_moves}")
-    return GOOD
+    return OK
 
 
 def nth_record(path: str, which: int, partial: bool) -> Record:
@@ -141,7 +141,7 @@ def add_play(commands: Subcommands) -> None:
         "at the table for what else there is.",
     )
     add = parser.add_argument
-    add("--game", choices=RULES, default="mexican_train", help="(mexican_train)")
+    add("--game", choices=GAMES, default="mexican_train", help="(mexican_train)")
     add(
         "--rules",
         nargs="+",
@@ -168,26 +168,26 @@ def add_play(commands: Subcommands) -> None:
 
 def play(chosen: argparse.Namespace) -> int:
     """Play in the terminal, from the beginning or from where a saved sitting stands."""
-    from dominoenv.terminal import Terminal
+    from dominoenv.console.terminal import Terminal
 
-    learn_agents()
+    load_baselines()
     try:
         with contextlib.suppress(ImportError):
             import readline  # noqa: F401  editing of what is typed
         Terminal(
-            Sitting.from_file(Path(chosen.saved)) if chosen.saved else new_sitting(chosen)
+            PlaySession.from_file(Path(chosen.saved)) if chosen.saved else new_sitting(chosen)
         ).play()
     except DominoError as error:
         return told(error)
-    return GOOD
+    return OK
 
 
-def new_sitting(chosen: argparse.Namespace) -> Sitting:
+def new_sitting(chosen: argparse.Namespace) -> PlaySession:
     """Return the sitting that the command line describes."""
     options = dict(map(parsed_option, chosen.rules))
     options.setdefault("players", len(chosen.against) + 1)
     rules = make_rules(chosen.game, options)
-    sitting = Sitting(
+    sitting = PlaySession(
         *(rules, chosen.seed, chosen.seat, chosen.against, chosen.hints, chosen.record)
     )
     if Path(sitting.record).exists():

@@ -12,12 +12,8 @@ from typing import Any, Protocol, Self
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from dominoenv import drive
-from dominoenv.audit import check_states
-from dominoenv.checks import (
+from dominoenv.core.arguments import (
     as_array,
-    as_rules,
-    as_states,
     checked_choice,
     checked_index,
     checked_seed,
@@ -25,21 +21,30 @@ from dominoenv.checks import (
     flag,
     positive,
 )
-from dominoenv.crew import share
-from dominoenv.determinize import redeal
-from dominoenv.errors import DominoError, GameOverError, IllegalActionError, RulesError, nearest
-from dominoenv.games import kind_of
-from dominoenv.layout import Layout
-from dominoenv.round import PLAYING
-from dominoenv.rules import Rules
+from dominoenv.core.layout import Layout
+from dominoenv.core.round import PLAYING
+from dominoenv.core.rules import Rules
+from dominoenv.core.threads import map_slices
+from dominoenv.errors import (
+    DominoError,
+    GameOverError,
+    IllegalActionError,
+    RulesError,
+    nearest,
+)
+from dominoenv.games import stepping
+from dominoenv.games.arguments import as_rules, as_states
+from dominoenv.games.registry import kind_of
+from dominoenv.games.state_checks import check_states
+from dominoenv.search.determinization import redeal
 
 EPISODES = ("round", "match")
 FORCED = ("explicit", "auto")
 POINTS_PER_REWARD = 20  # a reward of 1 is that many penalty points
 
 HELD_OUT_MATCH = 1 << 40  # match numbers from here on are for evaluation; training stays below
-MOST_MATCHES = 1 << 62
-MOST_GAMES = 1 << 24  # more do not fit into the memory of any machine
+MAX_MATCHES = 1 << 62
+MAX_GAMES = 1 << 24  # more do not fit into the memory of any machine
 
 
 class Listener(Protocol):
@@ -105,21 +110,20 @@ class BatchedGame:
         """
         self.rules = as_rules(rules)
         self.num_games = positive("num_games", num_games)
-        if self.num_games > MOST_GAMES:
-            raise DominoError(f"num_games={self.num_games} must be at most {MOST_GAMES}")
+        if self.num_games > MAX_GAMES:
+            raise DominoError(f"num_games={self.num_games} must be at most {MAX_GAMES}")
         kind = kind_of(self.rules)
-        self._settings = np.zeros(1, drive.SETTINGS)
+        self._settings = np.zeros(1, stepping.SETTINGS)
         settings = self._settings[0]
         settings["whole_match"] = checked_choice("episode", episode, EPISODES)
         settings["round"] = self._fixed_round(double, episode)
-        settings["reward"] = checked_choice("reward", reward, drive.REWARDS)
+        settings["reward"] = checked_choice("reward", reward, stepping.REWARDS)
         settings["reward_scale"] = finite("reward_scale", reward_scale)
         settings["auto_forced"] = checked_choice("forced", forced, FORCED)
         settings["autoreset"] = flag("autoreset", autoreset)
         settings["observe"] = flag("observe", observe)
         settings["stride"] = self.num_games
-        if self.rules.game == "chicken_foot" and self.rules.hand_size == 1:
-            raise RulesError("hand_size=1: whoever leads goes out, so there is nothing to decide")
+        self.rules.check_decisions()
         self.layout: Layout = kind.observe.layout(self.rules)
         self.num_actions: int = kind.observe.num_actions(self.rules)
         self.states = np.zeros(self.num_games, kind.state)
@@ -128,7 +132,7 @@ class BatchedGame:
         self.masks: NDArray[np.int8] = outputs["masks"]
         self.observations: NDArray[np.uint8] = outputs["observations"]
         self.rewards: NDArray[np.float32] = outputs["rewards"]
-        self._outcomes = np.zeros(self.num_games, drive.OUTCOME)
+        self._outcomes = np.zeros(self.num_games, stepping.OUTCOME)
         self._all = np.arange(self.num_games)
         self._places = np.zeros(self.num_games, np.int64)  # scratch of the check for duplicates
         self._recorder: Listener | None = None
@@ -153,7 +157,7 @@ class BatchedGame:
 
     def _fixed_round(self, double: int | None, episode: str) -> int:
         if double is None:
-            return drive.DRAWN_ROUND
+            return stepping.DRAWN_ROUND
         if episode == "match":
             raise DominoError(f"double={double!r} chooses a round, but an episode is a whole match")
         is_pip = isinstance(double, int | np.integer) and not isinstance(double, bool)
@@ -185,7 +189,7 @@ class BatchedGame:
         else:
             seeds, numbers, stride = checked_seed(seed), self._all, self.num_games
         if matches is not None:
-            numbers = self._indices("matches", matches, MOST_MATCHES)
+            numbers = self._indices("matches", matches, MAX_MATCHES)
         wanted = self._rounds(self._all, rounds)
         self.states["seed"], self.states["match"] = seeds, numbers
         self._settings["stride"] = stride
@@ -199,7 +203,7 @@ class BatchedGame:
         self._begin(index, wanted)
 
     def _rounds(self, games: NDArray[np.int64], rounds: ArrayLike | None) -> NDArray[np.int64]:
-        """Return which round each game is to begin with, or drive.DRAWN_ROUND."""
+        """Return which round each game is to begin with, or stepping.DRAWN_ROUND."""
         if rounds is None:
             return np.full(len(games), self._settings[0]["round"], np.int64)
         if self._settings[0]["whole_match"]:
@@ -207,7 +211,7 @@ class BatchedGame:
         return self._indices("rounds", rounds, len(self.rules.rounds), len(games))
 
     def _begin(self, games: NDArray[np.int64], wanted: NDArray[np.int64]) -> None:
-        self._drive(games, wanted, drive.BEGIN)
+        self._drive(games, wanted, stepping.BEGIN)
         if self._recorder is not None:
             self._recorder.began(games)
 
@@ -236,23 +240,23 @@ class BatchedGame:
     def _carry_out(self, games: NDArray[np.int64], actions: NDArray[np.int64]) -> int:
         """Step some games; return -1, or the place of the first illegal action."""
         if self.num_threads == 1:
-            return self._drive(games, actions, drive.CHECK_AND_MOVE)
+            return self._drive(games, actions, stepping.CHECK_AND_MOVE)
 
         def check(part: slice) -> int:
-            place = self._drive(games[part], actions[part], drive.CHECK)
+            place = self._drive(games[part], actions[part], stepping.CHECK)
             return place + part.start if place >= 0 else place
 
-        illegal = [place for place in share(games.size, self.num_threads, check) if place >= 0]
+        illegal = [place for place in map_slices(games.size, self.num_threads, check) if place >= 0]
         if not illegal:
-            share(
+            map_slices(
                 games.size,
                 self.num_threads,
-                lambda part: self._drive(games[part], actions[part], drive.MOVE),
+                lambda part: self._drive(games[part], actions[part], stepping.MOVE),
             )
         return illegal[0] if illegal else -1
 
     def _drive(self, games: NDArray[np.int64], numbers: NDArray[np.int64], work: int) -> int:
-        place: int = drive.advance_games(
+        place: int = stepping.advance_games(
             self.states,
             self.rules.record,
             self._settings,
@@ -285,7 +289,7 @@ class BatchedGame:
         mask = np.zeros((1, self.num_actions), np.int8)
         row = np.zeros((1, self.layout.size), np.uint8)
         states = self.states[game : game + 1]
-        drive.show_games(states, self.rules.record, self._settings, self._all[:1], mask, row)
+        stepping.show_games(states, self.rules.record, self._settings, self._all[:1], mask, row)
         return [int(action) for action in mask[0].nonzero()[0]]
 
     # ------------------------------------------------------------------------------------- reading
@@ -360,7 +364,7 @@ class BatchedGame:
         index = self._games(games, distinct=False)
         viewers = self._seats(seats, len(index))
         rows = np.zeros((len(index), self.layout.size), np.uint8)
-        drive.observe_games(self.states, self.rules.record, index, viewers, rows)
+        stepping.observe_games(self.states, self.rules.record, index, viewers, rows)
         return rows
 
     def action_text(self, action: int, seat: int) -> str:
@@ -387,7 +391,7 @@ class BatchedGame:
         """Write masks and observations anew, after `states` was changed from outside."""
         if self._recorder is not None:
             self._recorder.changed()
-        drive.show_games(
+        stepping.show_games(
             self.states,
             self.rules.record,
             self._settings,
@@ -406,9 +410,9 @@ class BatchedGame:
         seats: (B,), or one seat for all games; it has the same view there, and the same mask where
         it is to move. Hands, boneyard and the seed of later deals come from `rng` and from what the
         seat may know alone: hand sizes and proofs of what hands lack. Each deal that agrees with
-        them is equally likely (how: `dominoenv.determinize`). An episode that is over stays as it
+        them is equally likely (how: `dominoenv.search.determinization`). An episode that is over stays as it
         is. No recorder is attached to the new batch. Raises DominoError for seats or a generator
-        that cannot be, PositionError if a position's `lacks` allows no deal.
+        that cannot be, PositionError if a position's `voids` allows no deal.
         """
         viewers = self._seats(seats, self.num_games)
         recorder, self._recorder = self._recorder, None

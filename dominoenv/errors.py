@@ -45,3 +45,9 @@ def nearest(name: object, known: Iterable[str]) -> str:
     if close:
         return f"did you mean {' or '.join(map(repr, close))}?"
     return f"known: {', '.join(names)}"
+
+
+def shortened(value: object, length: int = 60) -> str:
+    """Return a value for an error message, cut where it is long."""
+    text = repr(value)
+    return text if len(text) <= length else f"{text[: length - 4]} ..."

@@ -11,7 +11,7 @@ from pettingzoo import AECEnv
 
 from dominoenv.envs.aec import DominoAEC, wrapped
 from dominoenv.envs.parallel import DominoParallel
-from dominoenv.envs.table import Observation, RulesLike
+from dominoenv.envs.pettingzoo_base import Observation, RulesLike
 
 __all__ = ["env", "parallel_env", "raw_env"]
 

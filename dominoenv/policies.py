@@ -11,11 +11,11 @@ from typing import Any, ClassVar, TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
-from dominoenv._jit import kernel
+from dominoenv.core.compiling import kernel
+from dominoenv.core.layout import Layout
+from dominoenv.core.rules import Rules
 from dominoenv.errors import DominoError, RulesError, UnknownNameError, nearest
-from dominoenv.games import kind_of
-from dominoenv.layout import Layout
-from dominoenv.rules import RULES, Rules
+from dominoenv.games.registry import GAMES, kind_of
 
 Observations = NDArray[Any]  # (n, L) uint8 of BatchedGame, or float32 of environments
 Masks = NDArray[Any]  # (n, A) 1 = legal; no row is empty
@@ -31,14 +31,19 @@ class Policy:
     """
 
     name: ClassVar[str] = ""
-    games: ClassVar[tuple[str, ...]] = tuple(RULES)
-    """The games that it can play."""
+    games: ClassVar[tuple[str, ...]] = ()
+    """The games that it can play; empty: all of them."""
 
     def __init__(self, rules: Rules, seed: int = 0) -> None:
         self.rules = rules
         self.layout: Layout = kind_of(rules).observe.layout(rules)
         self.num_actions: int = kind_of(rules).observe.num_actions(rules)
         self.rng = np.random.default_rng(seed)
+
+    @classmethod
+    def plays(cls, game: str) -> bool:
+        """Return whether it can play a game."""
+        return not cls.games or game in cls.games
 
     def act(self, observations: Observations, masks: Masks) -> Actions:
         """Return one legal action for each of n decisions."""
@@ -73,9 +78,9 @@ def policy_names(game: str | None = None) -> list[str]:
 
     Importing `agents` adds some. Raises UnknownNameError for a game that does not exist.
     """
-    if game is not None and game not in RULES:
-        raise UnknownNameError(f"game {game!r}: {nearest(game, RULES)}")
-    return sorted(name for name in _POLICIES if game is None or game in _POLICIES[name].games)
+    if game is not None and game not in GAMES:
+        raise UnknownNameError(f"game {game!r}: {nearest(game, GAMES)}")
+    return sorted(name for name in _POLICIES if game is None or _POLICIES[name].plays(game))
 
 
 def make_policy(name: str, rules: Rules, seed: int = 0, **parameters: Any) -> Policy:
@@ -89,7 +94,7 @@ def make_policy(name: str, rules: Rules, seed: int = 0, **parameters: Any) -> Po
         raise UnknownNameError(f"policy {name!r}: {nearest(name, policy_names())}")
     if not isinstance(rules, Rules):
         raise RulesError(f"policy {name!r} needs a rules object, not {type(rules).__name__}")
-    if rules.game not in _POLICIES[name].games:
+    if not _POLICIES[name].plays(rules.game):
         known = ", ".join(policy_names(rules.game))
         raise RulesError(f"policy {name!r} does not play {rules.game}; these do: {known}")
     try:
@@ -102,13 +107,8 @@ def make_policy(name: str, rules: Rules, seed: int = 0, **parameters: Any) -> Po
 
 def tile_weights(rules: Rules) -> NDArray[np.int32]:
     """Return (A,) what each action takes out of a hand: the tile's cost; 0 for draw and pass."""
-    weights = np.zeros(kind_of(rules).observe.num_actions(rules), np.int32)
-    cost = rules.record[0]["cost"][: rules.tiles.size]
-    if rules.game == "mexican_train":
-        weights[: (rules.players + 1) * rules.tiles.size] = np.tile(cost, rules.players + 1)
-    else:
-        weights[: rules.tiles.ids.size] = cost[rules.tiles.ids].ravel()
-    return weights
+    tiles = kind_of(rules).observe.action_tiles(rules)
+    return np.where(tiles < 0, 0, rules.record[0]["cost"][tiles]).astype(np.int32)
 
 
 @kernel

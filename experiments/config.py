@@ -155,7 +155,7 @@ class PPO(Model):
     target_kl: Positive | None = None
 
 
-class Saving(Model):
+class CheckpointConfig(Model):
     """How often a checkpoint is written, and how many are kept."""
 
     every: PositiveInt = 10
@@ -214,7 +214,7 @@ class Config(Experiment):
     environment: Environment
     network: Network = Network()
     ppo: PPO
-    checkpoints: Saving = Saving()
+    checkpoints: CheckpointConfig = CheckpointConfig()
     evaluation: Evaluation = Evaluation()
 
     @model_validator(mode="after")

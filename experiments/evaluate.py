@@ -24,9 +24,9 @@ from rich.table import Table
 import agents  # noqa: F401  makes the names of the baselines known
 from dominoenv import DominoError, Policy, Rules, make_policy
 from dominoenv.batch import HELD_OUT_MATCH
+from experiments.arena import play
 from experiments.cli import run_program
-from experiments.deals import play
-from experiments.inference import CONFIDENCE, LEAST_DEALS, interval
+from experiments.statistics import CONFIDENCE, MIN_DEALS, interval
 
 BASELINES = ("random", "heaviest", "lightest")
 YARDSTICK = "heaviest"  # is put in the agent's place too, for comparison
@@ -117,7 +117,7 @@ def evaluate(
     seed: of the deals, which are matches from HELD_OUT_MATCH on; progress: called after each of the
     2 * len(opponents) comparisons. Returns the policy's rows, then the yardstick's.
     """
-    if deals < LEAST_DEALS:
+    if deals < MIN_DEALS:
         raise DominoError(f"deals={deals} must be at least 2: one deal has no interval")
     rows = []
     yardstick = make_policy(YARDSTICK, rules, seed=seed + 1)
@@ -182,7 +182,9 @@ def main() -> None:
     parser.add_argument("--sampled", action="store_true", help="draw actions by probability")
     parser.add_argument("--json", type=Path, help="also write the rows to this file")
     options = parser.parse_args()
-    from dominoenv.envs.trained import load_policy  # loads torch, which --help need not wait for
+    from dominoenv.opponents.trained import (
+        load_policy,  # loads torch, which --help need not wait for
+    )
 
     policy = load_policy(options.checkpoint, deterministic=not options.sampled)
     rows = evaluate(

@@ -19,7 +19,7 @@ from rich.table import Table
 from tqdm import tqdm
 
 from dominoenv import BatchedGame, DominoError, make_policy, make_rules
-from dominoenv.round import PLAYING
+from dominoenv.core.round import PLAYING
 from experiments.cli import run_program
 from experiments.evaluate import WIDTH
 

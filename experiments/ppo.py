@@ -23,10 +23,10 @@ from stable_baselines3.common.logger import KVWriter, Logger
 from torch.utils.tensorboard import SummaryWriter
 
 from dominoenv import CheckpointError, Policy, make_policy
-from dominoenv.envs.pool import OpponentPool, Tally
 from dominoenv.envs.sb3 import DominoVecEnv
-from dominoenv.envs.selfplay import SelfPlay
-from dominoenv.envs.trained import (
+from dominoenv.opponents.pool import OpponentPool, Tally
+from dominoenv.opponents.selfplay import SelfPlay
+from dominoenv.opponents.trained import (
     TrainedPolicy,
     load_policy,
     make_network,

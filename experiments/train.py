@@ -25,13 +25,13 @@ import yaml
 from tqdm import tqdm
 
 from dominoenv import CheckpointError
-from dominoenv.files import write_atomically
+from dominoenv.core.files import write_atomically
 from experiments.cli import run_program
 from experiments.config import Config, ConfigError, load_config
 from experiments.evaluate import Row, as_json, evaluate, print_table
 
 RUNS = Path("runs")
-FREE_TO_DIFFER = {"name", "threads", "checkpoints", "evaluation"}  # change no weights on a resume
+RESUME_IGNORES = {"name", "threads", "checkpoints", "evaluation"}  # change no weights on a resume
 FILES = ("config.yaml", "checkpoint.pt", "progress.csv", "evaluation.json", "learning_curve.png")
 FOLDERS = ("checkpoints", "tensorboard")
 
@@ -142,7 +142,7 @@ def check_resumable(config: Config, folder: Path) -> None:
 def _differences(old: Any, new: Any, path: str = "") -> list[str]:
     """Return `key=value` of the old config where the new one differs and weights depend on it."""
     if isinstance(old, dict) and isinstance(new, dict):
-        keys = [key for key in {**old, **new} if path or key not in FREE_TO_DIFFER]
+        keys = [key for key in {**old, **new} if path or key not in RESUME_IGNORES]
         return [
             line
             for key in keys

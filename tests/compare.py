@@ -11,8 +11,8 @@ from typing import Any
 import numpy as np
 
 from dominoenv import BatchedGame, ChickenFootRules, Rules, make_policy
-from dominoenv.positions import position_of
-from dominoenv.round import DRAWN, NOT_DRAWN, PLAYING
+from dominoenv.core.round import DRAWN, NOT_DRAWN, PLAYING
+from dominoenv.games.positions import position_of
 from tests.reference import ChickenFoot, MexicanTrain, deal_round
 
 Reference = MexicanTrain | ChickenFoot
@@ -76,7 +76,7 @@ def play_rounds(rules: Rules, seed: int, matches: Any, rounds: Any) -> Iterator[
 
 
 COMPARED = {
-    *("ending", "penalties", "hand_sizes", "boneyard_size", "to_move", "drew", "passes", "lacks"),
+    *("ending", "penalties", "hand_sizes", "boneyard_size", "to_move", "drew", "passes", "voids"),
     *("markers", "ends", "pending", "num_pending", "turns_taken", "owes_play"),
     *("foot", "toes", "arms"),
 }
@@ -104,7 +104,7 @@ def engine_facts(trace: Trace) -> Iterator[dict[str, Any]]:
             facts["to_move"] = column["to_move"][k]
             facts["drew"] = column["drew"][k] != NOT_DRAWN
             facts["passes"] = column["passes"][k]
-            facts["lacks"] = [bits(pips) for pips in column["lacks"][k][:players]]
+            facts["voids"] = [bits(pips) for pips in column["voids"][k][:players]]
         parts = train_facts if rules.game == "mexican_train" else foot_facts
         yield facts | parts(rules, column, k, over)
 
@@ -143,7 +143,7 @@ def reference_facts(twin: Reference) -> dict[str, Any]:
         facts["to_move"] = twin.to_move
         facts["drew"] = bool(twin.drew)
         facts["passes"] = twin.passes
-        facts["lacks"] = [set(twin.lacks(seat)) for seat in range(twin.players)]
+        facts["voids"] = [set(twin.lacks(seat)) for seat in range(twin.players)]
     if isinstance(twin, MexicanTrain):
         facts["markers"] = twin.markers
         facts["ends"] = [twin.end(train) for train in twin.all_trains()]

@@ -21,7 +21,7 @@ from multiprocessing import get_context
 from tqdm import tqdm
 
 from tests.compare import RARE, compare_rounds
-from tests.tables import random_rules
+from tests.rule_sets import random_rules
 
 TABLES, ROUNDS = 12, 20  # a worker plays so many tables at a time, so many rounds at each
 CHUNK = TABLES * ROUNDS

@@ -41,13 +41,13 @@ from dominoenv import (
     verify_record,
     write_record,
 )
-from dominoenv.games import kind_of
-from dominoenv.layout import Layout
+from dominoenv.core.layout import Layout
+from dominoenv.core.round import PLAYING
+from dominoenv.games.registry import kind_of
 from dominoenv.render.pixels import render_pixels
 from dominoenv.render.svg import render_svg
 from dominoenv.render.text import render_text
-from dominoenv.round import PLAYING
-from tests.tables import random_rules
+from tests.rule_sets import random_rules
 
 assert agents  # makes the names of the baselines known
 

@@ -13,10 +13,17 @@ import numpy as np
 import pytest
 
 from agents.agent import Agent
-from agents.reading import none_of
-from dominoenv import BatchedGame, DominoError, Rules, RulesError, make_policy, make_rules
+from agents.features import none_of
+from dominoenv import (
+    BatchedGame,
+    DominoError,
+    Rules,
+    RulesError,
+    make_policy,
+    make_rules,
+)
 from dominoenv.policies import _POLICIES, policy_names
-from tests.tables import every_table, random_rules
+from tests.rule_sets import every_table, random_rules
 
 AGENTS = {name: kind for name, kind in _POLICIES.items() if issubclass(kind, Agent)}
 NAMES = [

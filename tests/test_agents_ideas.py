@@ -6,7 +6,7 @@ from typing import Any
 
 import agents
 from dominoenv import BatchedGame, Game, make_policy
-from dominoenv.positions import record_of
+from dominoenv.games.positions import record_of
 
 assert agents  # makes the names of the baselines known
 
@@ -140,8 +140,8 @@ def test_double_chaining_hurries_at_the_end() -> None:
 def test_blocker_opens_the_double_that_nobody_covers() -> None:
     hand = ["5-5", "5-2", "8-6", "7-6"]
     assert decide(trains(hand), "blocker", double=8.0) == "8-6@M"
-    assert decide(trains(hand, lacks=[[], [5]]), "blocker") == "5-5@0"
-    assert decide(trains(hand, lacks=[[], [5]]), "blocker", double=8.0) == "5-5@0"
+    assert decide(trains(hand, voids=[[], [5]]), "blocker") == "5-5@0"
+    assert decide(trains(hand, voids=[[], [5]]), "blocker", double=8.0) == "5-5@0"
 
 
 def test_blocker_leaves_the_double_open_and_keeps_the_cover() -> None:
@@ -150,18 +150,18 @@ def test_blocker_leaves_the_double_open_and_keeps_the_cover() -> None:
         trains=[["9-5", "5-5"], []],
         pending=[0],
         owes_play=True,
-        lacks=[[], [5]],
+        voids=[[], [5]],
     )
     assert decide(own, "blocker") == "8-1@M"
     assert decide(own | {"hands": [["5-2", "8-5"], ["1-0", "2-0"]]}, "blocker") == "8-5@M"
     assert decide(own, "blocker", double=0.0, keep_cover=0.0, scarce=0.0) == "8-1@M"
-    assert decide(own | {"lacks": [[], []]}, "blocker", double=0.0, scarce=20.0) == "8-1@M"
+    assert decide(own | {"voids": [[], []]}, "blocker", double=0.0, scarce=20.0) == "8-1@M"
 
 
 def test_blocker_leaves_scarce_ends() -> None:
     hand = ["8-7", "8-4", "2-1"]
     assert decide(trains(hand), "blocker", scarce=0.0) == "8-7@M"
-    assert decide(trains(hand, lacks=[[], [4]]), "blocker", scarce=10.0) == "8-4@M"
+    assert decide(trains(hand, voids=[[], [4]]), "blocker", scarce=10.0) == "8-4@M"
 
 
 # ------------------------------------------------------------------------------------ opportunist
@@ -185,13 +185,13 @@ def test_opportunist_closes_its_train_for_a_price() -> None:
 def test_opportunist_guards_the_double_on_its_own_train() -> None:
     own = trains(["5-2", "8-7"], trains=[["9-5", "5-5"], []], pending=[0], owes_play=True)
     assert decide(own, "opportunist", own_double=30.0) == "5-2@0"
-    assert decide(own | {"lacks": [[], [5]]}, "opportunist", own_double=30.0) == "8-7@M"
+    assert decide(own | {"voids": [[], [5]]}, "opportunist", own_double=30.0) == "8-7@M"
 
 
 def test_opportunist_leaves_doubles_open_elsewhere() -> None:
     own = trains(["8-2", "5-2", "2-1"], mexican_train=["9-8", "8-8"], pending=["M"], owes_play=True)
     free = {"off_plan": 0.0, "on_plan": 0.0, "pips": 0.0, "rush": 0.0, "follow": 0.0}
-    unable = own | {"lacks": [[], [8]]}
+    unable = own | {"voids": [[], [8]]}
     assert decide(unable, "opportunist", open_double=20.0, scarce=0.0, **free) == "5-2@0"
     assert decide(unable, "opportunist", open_double=0.0, scarce=20.0, **free) == "8-2@M"
 
@@ -248,7 +248,7 @@ def test_blank_hunter_starves_the_others() -> None:
     assert decide_tile(starving, "blank_hunter", starve=9.0) == "8-0"
     assert decide_tile(starving, "blank_hunter") == "7-6"
     assert decide_tile(starving, "blank_hunter", starve=0.0) == "7-6"
-    fed = starving | {"lacks": [[], [0]]}  # the only other seat provably has no 0
+    fed = starving | {"voids": [[], [0]]}  # the only other seat provably has no 0
     assert decide_tile(fed, "blank_hunter", starve=9.0) == "7-6"
 
 
@@ -293,5 +293,5 @@ def test_foot_counter_opens_feet_for_its_own_toes() -> None:
 def test_foot_counter_opens_feet_that_the_next_seat_has_no_toe_for() -> None:
     hand = ["4-4", "8-8", "4-1", "8-1"]
     assert decide(table(hand), "foot_counter") == "8-8@8"
-    assert decide(table(hand, lacks=[[], [4]]), "foot_counter", block=0.0) == "8-8@8"
-    assert decide(table(hand, lacks=[[], [4]]), "foot_counter") == "4-4@4"
+    assert decide(table(hand, voids=[[], [4]]), "foot_counter", block=0.0) == "8-8@8"
+    assert decide(table(hand, voids=[[], [4]]), "foot_counter") == "4-4@4"

@@ -7,7 +7,7 @@ import pytest
 
 import agents
 from dominoenv import BatchedGame, Rules, make_policy, make_rules
-from dominoenv.round import PLAYING
+from dominoenv.core.round import PLAYING
 
 assert agents  # makes the names of the baselines known
 

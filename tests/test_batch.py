@@ -23,7 +23,7 @@ from dominoenv import (
     RulesError,
     make_rules,
 )
-from dominoenv.games import kind_of
+from dominoenv.games.registry import kind_of
 
 TABLES = [
     make_rules("mexican_train", preset="engine", players=4),

@@ -9,8 +9,8 @@ import pytest
 
 from dominoenv import Rules
 from tests.compare import compare_rounds
+from tests.rule_sets import every_table, name
 from tests.soak import play_chunk
-from tests.tables import every_table, name
 
 
 @pytest.mark.parametrize("rules", every_table(), ids=name)

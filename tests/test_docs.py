@@ -10,7 +10,7 @@ import pettingzoo
 import pytest
 
 from dominoenv import BatchedGame, Rules, make_rules
-from dominoenv.games import kind_of
+from dominoenv.games.registry import kind_of
 from tests.pictures import IMAGES, PICTURES, picture
 
 ROOT = Path(__file__).parent.parent

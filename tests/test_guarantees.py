@@ -15,8 +15,8 @@ import pytest
 from numpy.typing import NDArray
 
 from dominoenv import BatchedGame, Rules, make_policy, make_rules
-from dominoenv.round import PLAYING
-from tests.tables import every_table, name, random_rules
+from dominoenv.core.round import PLAYING
+from tests.rule_sets import every_table, name, random_rules
 
 SIGMAS = 4.0  # binomial standard errors that a measured share may be off; seeds are fixed
 CHI_SIGMAS = 5.0  # the same for a chi-square statistic, about its mean

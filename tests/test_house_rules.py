@@ -14,8 +14,15 @@ from typing import Any
 
 import pytest
 
-from dominoenv import DominoError, Game, MexicanTrainRules, Rules, RulesError, make_rules
-from dominoenv.rules import RULES
+from dominoenv import (
+    DominoError,
+    Game,
+    MexicanTrainRules,
+    Rules,
+    RulesError,
+    make_rules,
+)
+from dominoenv.games.registry import GAMES
 from tests.reference import deal_round
 from tests.test_cases import CASES, facts
 
@@ -49,7 +56,7 @@ def holds(case: dict[str, Any], rules: dict[str, Any]) -> bool:
 
 def default_of(game: str, option: str) -> Any:
     """Return what an option is when nobody has agreed on anything."""
-    return next(spec.default for spec in fields(RULES[game]) if spec.name == option)
+    return next(spec.default for spec in fields(GAMES[game].rules) if spec.name == option)
 
 
 @pytest.mark.parametrize(("case", "option"), NAMED)
@@ -71,7 +78,7 @@ def test_house_case_needs_its_house_rules(case: dict[str, Any]) -> None:
 
 PLAYED = [
     (game, spec.name, spec.metadata.get("choices"))
-    for game, kind in RULES.items()
+    for game, kind in GAMES.items()
     for spec in fields(kind)
     if spec.name not in TABLE | DEAL
 ]
@@ -96,7 +103,7 @@ def test_every_option_has_a_house_case(
 
 BUNDLED = [
     (game, preset, option)
-    for game, kind in RULES.items()
+    for game, kind in GAMES.items()
     for preset, options in kind.presets.items()
     for option in options
     if option not in TABLE | DEAL
@@ -183,7 +190,7 @@ def test_hands_of_more_seats_than_the_table_has() -> None:
 def test_default_sets() -> None:
     sets = {
         (game, preset): make_rules(game, preset=preset).max_pip
-        for game, kind in RULES.items()
+        for game, kind in GAMES.items()
         for preset in kind.presets
     }
     assert sets == {
@@ -423,7 +430,7 @@ def test_redeal_until_a_hand_holds_a_double() -> None:
 
 def test_presets_are_their_options() -> None:
     """A preset is nothing but its options: spelled out, they make an equal rules object."""
-    for game, kind in RULES.items():
+    for game, kind in GAMES.items():
         for preset, options in kind.presets.items():
             assert make_rules(game, preset=preset) == make_rules(game, **options)
 

@@ -9,7 +9,7 @@ import pytest
 
 import agents
 from dominoenv import BatchedGame, Rules, make_policy, make_rules, policy_names
-from dominoenv.positions import put, tiles_of
+from dominoenv.core.tiles import add_tiles, tiles_of
 
 assert agents  # makes the names of the baselines known
 
@@ -34,7 +34,7 @@ def permute_hidden(rules: Rules, g: Any, seat: int, rng: np.random.Generator) ->
     for other in others:
         g["hands"][other] = 0
         size = int(g["hand_sizes"][other])
-        put(g["hands"][other], hidden[:size])
+        add_tiles(g["hands"][other], hidden[:size])
         del hidden[:size]
     g["boneyard"][:left] = hidden
 
@@ -94,7 +94,7 @@ def test_proofs_are_true(rules: Rules) -> None:
                     continue  # the drawn tile may fit; it is played next
                 hand = tiles_of(g["hands"][seat])
                 for pip in range(rules.max_pip + 1):
-                    if g["lacks"][seat] >> pip & 1:
+                    if g["voids"][seat] >> pip & 1:
                         proofs += 1
                         assert pip not in tiles.low[hand]
                         assert pip not in tiles.high[hand]

@@ -8,8 +8,8 @@ import numpy as np
 import pytest
 
 from dominoenv import BatchedGame, Rules, UnknownNameError, make_policy
-from dominoenv.positions import position_of
-from tests.tables import every_table, name
+from dominoenv.games.positions import position_of
+from tests.rule_sets import every_table, name
 
 
 @pytest.mark.parametrize("rules", every_table(), ids=name)
@@ -64,10 +64,10 @@ def test_every_part_says_what_the_position_says(rules: Rules) -> None:
         scores = position["scores"]
         behind = [min(score - min(scores), 255) for score in scores]
         assert seen["behind"] == turned(behind, seat)
-        lacks = turned(position.get("lacks", [[]] * rules.players), seat)[1:]
+        voids = turned(position.get("voids", [[]] * rules.players), seat)[1:]
         size = rules.max_pip + 1
-        shown = [pips(seen["lacks"][i : i + size]) for i in range(0, len(seen["lacks"]), size)]
-        assert shown == lacks
+        shown = [pips(seen["voids"][i : i + size]) for i in range(0, len(seen["voids"]), size)]
+        assert shown == voids
         check = check_trains if rules.game == "mexican_train" else check_table
         check(rules, position, seat, seen)
         game.step(policy.act(game.observations, game.masks))

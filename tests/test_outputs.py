@@ -10,8 +10,14 @@ import tracemalloc
 import numpy as np
 import pytest
 
-from dominoenv import BatchedGame, DominoError, IllegalActionError, make_policy, make_rules
-from dominoenv.crew import share
+from dominoenv import (
+    BatchedGame,
+    DominoError,
+    IllegalActionError,
+    make_policy,
+    make_rules,
+)
+from dominoenv.core.threads import map_slices
 
 RULES = make_rules("mexican_train", players=4)
 
@@ -118,9 +124,9 @@ def test_an_exception_in_a_thread_is_raised_once_all_are_done() -> None:
         return 1
 
     with pytest.raises(KeyError):
-        share(10_000, 2, work)
+        map_slices(10_000, 2, work)
     assert len(done) == 1
-    assert share(10, 2, lambda part: part.stop) == [10]  # too few to share
+    assert map_slices(10, 2, lambda part: part.stop) == [10]  # too few to map_slices
 
 
 def _step_in_child(states: bytes, results: multiprocessing.Queue) -> None:  # type: ignore[type-arg]

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from dominoenv._jit import SKINS
+from dominoenv.core.compiling import SKINS
 
 ROOT = Path(__file__).parent.parent
 # Each layer of the library may import what stands in the ones before it, and its own.
@@ -84,8 +84,8 @@ def test_no_kernel_depends_on_a_skin() -> None:
     for path in library_files():
         found = imports(path)
         if path.relative_to(ROOT / "dominoenv").parts[0] in SKINS:
-            assert "dominoenv._jit.jit" not in found, path
-        elif "dominoenv._jit.jit" in found or "dominoenv._jit.kernel" in found:
+            assert "dominoenv.core.compiling.jit" not in found, path
+        elif "dominoenv.core.compiling.jit" in found or "dominoenv.core.compiling.kernel" in found:
             assert not {f"dominoenv.{skin}" for skin in skins} & found, path
 
 

@@ -24,9 +24,9 @@ from dominoenv import (
     policy_names,
     read_records,
 )
-from dominoenv.__main__ import GOOD, INVALID, WRONG_USE, main
-from dominoenv.sitting import Sitting
-from dominoenv.terminal import Terminal, chosen
+from dominoenv.__main__ import INVALID, OK, WRONG_USE, main
+from dominoenv.console.session import PlaySession
+from dominoenv.console.terminal import Terminal, chosen
 
 ROOT = Path(__file__).parent.parent
 SMALL = {"max_pip": 6, "hand_size": 4, "players": 3, "rounds": [6, 5]}
@@ -35,9 +35,9 @@ TRAINS = make_rules("mexican_train", SMALL)
 MOVE, CONFIRM, NEXT = "your move: ", "Enter plays on, undo takes it back: ", "Enter deals"
 
 
-def sitting(folder: Path, rules: Rules = TRAINS, seed: int = 3, **more: Any) -> Sitting:
+def sitting(folder: Path, rules: Rules = TRAINS, seed: int = 3, **more: Any) -> PlaySession:
     more = {"against": ["heaviest", "random"], **more}
-    return Sitting(rules, seed, record=str(folder / "match.jsonl"), **more)
+    return PlaySession(rules, seed, record=str(folder / "match.jsonl"), **more)
 
 
 class Person:
@@ -63,7 +63,7 @@ def first(prompt: str, number: int) -> str:
     return "1" if prompt == MOVE else ""
 
 
-def play(table: Sitting, typed: Callable[[str, int], str] = first) -> Person:
+def play(table: PlaySession, typed: Callable[[str, int], str] = first) -> Person:
     person = Person(typed)
     Terminal(table, person.ask, person.say).play()
     return person
@@ -96,7 +96,7 @@ def test_a_match_through_the_pipes_is_recorded(game: str, tmp_path: Path) -> Non
     assert "\x1b" not in done.stdout  # no colours in a pipe
     assert max(map(len, done.stdout.splitlines())) <= 160  # tables 100, lists of moves longer
     assert list(tmp_path.iterdir()) == [tmp_path / "m.jsonl"]
-    assert main(["verify", str(tmp_path / "m.jsonl")]) == GOOD
+    assert main(["verify", str(tmp_path / "m.jsonl")]) == OK
 
 
 def test_agents_say_what_they_hold_of_their_moves(tmp_path: Path) -> None:
@@ -133,7 +133,7 @@ def test_a_match_that_is_left_again_and_again_is_the_same_match(game: str, tmp_p
         play(table, lambda prompt, number: first(prompt, number) if number < 3 else "quit")
         if (tmp_path / "match.jsonl").exists():
             break
-        table = Sitting.from_file(tmp_path / "match.saved.json")
+        table = PlaySession.from_file(tmp_path / "match.saved.json")
     assert (tmp_path / "match.jsonl").read_text() == (tmp_path / "a" / "match.jsonl").read_text()
     assert not (tmp_path / "match.saved.json").exists()
 
@@ -148,7 +148,7 @@ def test_the_end_of_input_and_an_interrupt_save(end: Any, tmp_path: Path) -> Non
     table = sitting(tmp_path)
     person = play(table, typed)
     assert "--continue" in person.lines[-1]
-    again = Sitting.from_file(tmp_path / "match.saved.json")
+    again = PlaySession.from_file(tmp_path / "match.saved.json")
     assert again.game.position() == table.game.position()
     assert again.game.policy == table.game.policy
 
@@ -338,7 +338,7 @@ def test_an_edited_sitting_is_told(
     path = tmp_path / "edited.json"
     path.write_text(json.dumps(content))
     with pytest.raises(RecordError, match=re.escape(message)) as caught:
-        Sitting.from_file(path)
+        PlaySession.from_file(path)
     assert str(caught.value).startswith(str(path))
     assert run("--continue", str(path)) == INVALID
     assert capsys.readouterr().err.count("\n") == 1
@@ -348,9 +348,9 @@ def test_an_edited_sitting_is_told(
 def test_junk_is_no_sitting(junk: bytes, tmp_path: Path) -> None:
     (tmp_path / "junk.json").write_bytes(junk)
     with pytest.raises(RecordError, match="not a sitting"):
-        Sitting.from_file(tmp_path / "junk.json")
+        PlaySession.from_file(tmp_path / "junk.json")
     with pytest.raises(RecordError, match="cannot read"):
-        Sitting.from_file(tmp_path / "nowhere.json")
+        PlaySession.from_file(tmp_path / "nowhere.json")
     assert run("--continue", str(tmp_path / "nowhere.json")) == WRONG_USE
 
 
@@ -359,7 +359,7 @@ def test_junk_is_no_sitting(junk: bytes, tmp_path: Path) -> None:
 
 def test_the_repositorys_agents_are_known() -> None:
     program = (
-        "from dominoenv.sitting import learn_agents; learn_agents(); "
+        "from dominoenv.console.session import learn_agents; learn_agents(); "
         "import dominoenv; print(*dominoenv.policy_names())"
     )
     found = subprocess.run(
@@ -373,7 +373,7 @@ def test_an_agents_package_of_others_is_left_alone(tmp_path: Path) -> None:
     (tmp_path / "agents" / "__init__.py").write_text("raise SystemExit('imported')")
     program = (
         f"import sys; sys.path.insert(1, {str(ROOT)!r}); "
-        "from dominoenv.sitting import learn_agents; learn_agents(); "
+        "from dominoenv.console.session import learn_agents; learn_agents(); "
         "import dominoenv; print(*dominoenv.policy_names())"
     )
     found = subprocess.run(

@@ -9,10 +9,18 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from dominoenv import BatchedGame, DominoError, Game, Rules, make_policy, make_rules, playouts
-from dominoenv._jit import kernel
-from dominoenv.games import heaviest_action, random_action
-from tests.tables import every_table, name, random_rules
+from dominoenv import (
+    BatchedGame,
+    DominoError,
+    Game,
+    Rules,
+    make_policy,
+    make_rules,
+)
+from dominoenv.core.compiling import kernel
+from dominoenv.games.verbs import heaviest_action, random_action
+from dominoenv.search import playouts
+from tests.rule_sets import every_table, name, random_rules
 
 
 @kernel

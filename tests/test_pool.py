@@ -13,11 +13,17 @@ import gymnasium
 import numpy as np
 import pytest
 
-from dominoenv import CheckpointError, DominoError, UnknownNameError, make_policy, make_rules
+from dominoenv import (
+    CheckpointError,
+    DominoError,
+    UnknownNameError,
+    make_policy,
+    make_rules,
+)
 from dominoenv.envs.learner import LearnerGames
-from dominoenv.envs.pool import WINDOW, FunctionPolicy, OpponentPool
 from dominoenv.envs.single import DominoEnv
-from dominoenv.envs.snapshot import Snapshot
+from dominoenv.opponents.pool import WINDOW, FunctionPolicy, OpponentPool
+from dominoenv.opponents.snapshot import Snapshot
 
 RULES = make_rules("chicken_foot", players=4, max_pip=6)
 Function = Callable[[np.ndarray, np.ndarray], np.ndarray]

@@ -39,11 +39,11 @@ from dominoenv import (
     verify_record,
     write_record,
 )
-from dominoenv.__main__ import GOOD, INVALID, WRONG_USE, main
-from dominoenv.advice import checked_advice
-from dominoenv.deals import lead_order
-from dominoenv.verify import LONGEST_LINE
-from tests.tables import random_rules
+from dominoenv.__main__ import INVALID, OK, WRONG_USE, main
+from dominoenv.records.annotations import checked_annotation
+from dominoenv.records.deals import lead_order
+from dominoenv.records.read import MAX_LINE
+from tests.rule_sets import random_rules
 
 ROOT = Path(__file__).parent.parent
 SMALL = {"max_pip": 6, "hand_size": 4, "players": 3, "rounds": [6, 5, 4]}
@@ -134,8 +134,8 @@ def test_a_game_from_any_position_goes_on_alike(seed: int) -> None:
         again.push(move)
         found, wanted = again.position(), game.position()
         if getattr(rules, "draws", "") == "per_turn":  # `drew` can't say if the tile was played
-            found.pop("lacks", None)
-            wanted.pop("lacks", None)
+            found.pop("voids", None)
+            wanted.pop("voids", None)
         assert found == wanted
 
 
@@ -434,7 +434,7 @@ def test_notes_take_tiles_in_either_order() -> None:
     assert (game.moves, game.policy) == ([move], [{"score": {move: 1}}])
     twice = {"score": {"9-4@0": 1, "4-9@0": 2}}
     with pytest.raises(RecordError, match=r"score of 9-4@0 stands twice"):
-        checked_advice(twice, ["9-4@0"], lambda text: text.replace("4-9", "9-4"))
+        checked_annotation(twice, ["9-4@0"], lambda text: text.replace("4-9", "9-4"))
 
 
 def test_a_note_that_cannot_be_changes_nothing() -> None:
@@ -673,7 +673,7 @@ JUNK: dict[str, tuple[bytes, str]] = {
     "no type": (b"{}\n", "line 1: type=None must be one of"),
     "type list": (b'{"type": ["match"]}\n', "line 1: type="),
     "pickle": (pickle.dumps({"type": "match"}), "line 1: byte 0x80 at 1 is not UTF-8"),
-    "long line": (b'"' + b"a" * LONGEST_LINE + b'"\n', f"line 1: longer than {LONGEST_LINE} byte"),
+    "long line": (b'"' + b"a" * MAX_LINE + b'"\n', f"line 1: longer than {MAX_LINE} byte"),
 }
 
 
@@ -783,7 +783,7 @@ def test_a_large_file_is_streamed(tmp_path: Path) -> None:
         return peak
 
     peak_of_reading(long, 1)  # what is made once is made now
-    assert peak_of_reading(zeros, 1) < 4 * LONGEST_LINE
+    assert peak_of_reading(zeros, 1) < 4 * MAX_LINE
     assert peak_of_reading(long, 300) < long.stat().st_size / 2
     with pytest.raises(RecordError, match="line 1: longer than"):
         list(read_records(zeros))
@@ -807,7 +807,7 @@ def test_verify_says_what_a_file_holds(tmp_path: Path, capsys: pytest.CaptureFix
     record = small_match()
     write_record(tmp_path / "good.jsonl", [record, record])
     bad = save(tmp_path / "bad.jsonl", parts(record)[:-1])
-    assert main(["verify", str(tmp_path / "good.jsonl")]) == GOOD
+    assert main(["verify", str(tmp_path / "good.jsonl")]) == OK
     moves = 2 * record.num_moves
     assert f"good.jsonl: valid: matches 2, rounds 6, moves {moves}" in capsys.readouterr().out
     assert main(["verify", str(bad), str(tmp_path / "good.jsonl")]) == INVALID
@@ -816,7 +816,7 @@ def test_verify_says_what_a_file_holds(tmp_path: Path, capsys: pytest.CaptureFix
     assert printed.err.count("\n") == 1
     assert "truncated" in printed.err
     assert main(["verify", str(bad), str(tmp_path / "nowhere.jsonl")]) == WRONG_USE
-    assert main(["verify", "--partial", str(bad)]) == GOOD
+    assert main(["verify", "--partial", str(bad)]) == OK
 
 
 @pytest.mark.parametrize("arguments", [[], ["verify"], ["verfy", "x"], ["verify", "--fast", "x"]])
@@ -871,8 +871,8 @@ def test_the_records_of_the_docs_are_valid(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("game", ["mexican_train", "chicken_foot"])
 def test_the_docs_name_every_key(game: str) -> None:
-    from dominoenv.positions import KEYS, OPTIONAL, SHARED_KEYS, SHARED_OPTIONAL
-    from dominoenv.records import HEADER_KEYS, HEADER_OPTIONAL, RESULT_KEYS, round_keys
+    from dominoenv.games.positions import KEYS, OPTIONAL, SHARED_KEYS, SHARED_OPTIONAL
+    from dominoenv.records.format import HEADER_KEYS, HEADER_OPTIONAL, RESULT_KEYS, round_keys
 
     keys = {*KEYS[game], *OPTIONAL[game], *SHARED_KEYS, *SHARED_OPTIONAL}
     keys |= {*HEADER_KEYS, *HEADER_OPTIONAL, *RESULT_KEYS, *round_keys(game)}

@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from dominoenv import BatchedGame, PositionError, make_policy, make_rules
-from dominoenv.positions import position_of
+from dominoenv.games.positions import position_of
 from dominoenv.render.text import render_text
 
 ANSI = re.compile(r"\x1b\[[0-9;]*m")

@@ -14,15 +14,15 @@ import pytest
 
 from dominoenv import Rules
 from dominoenv.render import scene
-from dominoenv.render.layout import Layout, lay_out
-from dominoenv.render.rooms import Room, Tile
-from dominoenv.render.table import read_table
-from tests.tables import every_table, name, random_rules
+from dominoenv.render.geometry import Sector, Tile
+from dominoenv.render.layout import Placement, lay_out
+from dominoenv.render.view import view_table
+from tests.rule_sets import every_table, name, random_rules
 from tests.test_render import FEET, TRAINS, positions
 
 
 def laid(position: dict[str, Any]) -> Layout:
-    return lay_out(read_table(position))
+    return lay_out(view_table(position))
 
 
 def overlaps(tiles: list[Tile]) -> list[tuple[Tile, Tile]]:
@@ -231,11 +231,11 @@ def test_rooms_side_by_side_share_no_angle() -> None:
     for _ in range(200):
         shares = [rng.uniform(0.01, 5) for _ in range(rng.randint(1, 12))]
         most = [rng.choice([math.inf, rng.uniform(0.01, 2)]) for _ in shares]
-        room = Room(0.5, 0.5 + rng.uniform(0.1, 2 * math.pi), 3.0)
-        parts = room.split(shares, most)
+        sector = Sector(0.5, 0.5 + rng.uniform(0.1, 2 * math.pi), 3.0)
+        parts = sector.split(shares, most)
         for one, after in pairwise(parts):
             assert one.high <= after.low + 1e-9
-        assert parts[0].low >= room.low - 1e-9 and parts[-1].high <= room.high + 1e-9
+        assert parts[0].low >= sector.low - 1e-9 and parts[-1].high <= sector.high + 1e-9
         assert all(
             part.high - part.low <= limit + 1e-9 for part, limit in zip(parts, most, strict=True)
         )
@@ -277,7 +277,7 @@ def luminance(colour: str) -> float:
 @pytest.mark.parametrize("players", [2, 4, 8, 10])
 def test_everything_lies_on_the_canvas(game: str, players: int) -> None:
     for position in positions(game, 1, players=players, max_pip=18, every=60):
-        for shape in scene.draw(read_table(position, "all")):
+        for shape in scene.draw(view_table(position, "all")):
             if isinstance(shape, Tile):
                 assert all(
                     0 <= x <= scene.WIDTH and 0 <= y <= scene.HEIGHT for x, y in shape.corners()
@@ -287,7 +287,7 @@ def test_everything_lies_on_the_canvas(game: str, players: int) -> None:
             elif isinstance(shape, scene.Box):
                 assert shape.x >= 0 and shape.x + shape.width <= scene.WIDTH
         hands = [
-            s for s in scene.draw(read_table(position)) if isinstance(s, Tile) and s.kind == "down"
+            s for s in scene.draw(view_table(position)) if isinstance(s, Tile) and s.kind == "down"
         ]
         assert len(hands) == sum(map(len, position["hands"]))
         assert not overlaps(hands) and all(tile.x > scene.PANEL for tile in hands)

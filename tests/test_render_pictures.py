@@ -27,7 +27,7 @@ from dominoenv import (
     make_rules,
     mexican_train_v0,
 )
-from dominoenv.positions import position_of
+from dominoenv.games.positions import position_of
 from dominoenv.render import scene, window
 from dominoenv.render.modes import RENDER_MODES, Renderer
 from dominoenv.render.pixels import render_pixels
@@ -73,7 +73,7 @@ def test_a_seats_picture_shows_what_it_may_know(game: str, players: int) -> None
 
 def without_proofs(position: dict[str, Any]) -> dict[str, Any]:
     """Leave out what hands are known to lack: it is not drawn, and deals may differ from it."""
-    return {key: value for key, value in position.items() if key != "lacks"}
+    return {key: value for key, value in position.items() if key != "voids"}
 
 
 def drawn(position: dict[str, Any], reveal: Any, step: int) -> tuple[str, str, bytes]:

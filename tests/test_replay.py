@@ -16,8 +16,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from dominoenv import Game, Record, RecordError, Rules, make_rules, write_record
-from dominoenv.__main__ import GOOD, INVALID, WRONG_USE, main
-from dominoenv.advice import mistakes
+from dominoenv.__main__ import INVALID, OK, WRONG_USE, main
+from dominoenv.records.annotations import mistakes
 from dominoenv.replay import page, write_page
 from dominoenv.replay.chart import score_chart
 from dominoenv.replay.frames import changes, games, replay_data
@@ -502,10 +502,10 @@ def test_the_command_writes_a_page(tmp_path: Path, capsys: pytest.CaptureFixture
     matches, out = tmp_path / "m.jsonl", tmp_path / "m.html"
     records = [played(make_rules("mexican_train", SMALL), seed) for seed in (1, 2)]
     write_record(matches, records)
-    assert main(["replay", str(matches), "--html", str(out)]) == GOOD
+    assert main(["replay", str(matches), "--html", str(out)]) == OK
     assert out.read_text("utf-8") == page(records[0])
     assert capsys.readouterr().out == f"{out}: rounds 2, moves {records[0].num_moves}\n"
-    assert main(["replay", str(matches), "--html", str(out), "--which", "2"]) == GOOD
+    assert main(["replay", str(matches), "--html", str(out), "--which", "2"]) == OK
     assert out.read_text("utf-8") == page(records[1])
     for which in ("3", "0", "-1"):
         assert main(["replay", str(matches), "--html", str(out), "--which", which]) == INVALID
@@ -514,4 +514,4 @@ def test_the_command_writes_a_page(tmp_path: Path, capsys: pytest.CaptureFixture
     assert main(["replay", str(matches), "--html", str(tmp_path)]) == WRONG_USE
     write_record(matches, Record(records[0].header, records[0].rounds[:1], None))
     assert main(["replay", str(matches), "--html", str(out)]) == INVALID
-    assert main(["replay", str(matches), "--html", str(out), "--partial"]) == GOOD
+    assert main(["replay", str(matches), "--html", str(out), "--partial"]) == OK

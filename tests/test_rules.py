@@ -17,7 +17,7 @@ from dominoenv import (
     UnknownNameError,
     make_rules,
 )
-from tests.tables import every_table, name
+from tests.rule_sets import every_table, name
 
 
 @pytest.mark.parametrize("rules", every_table(), ids=name)

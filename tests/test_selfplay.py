@@ -13,13 +13,8 @@ import torch
 
 from dominoenv import BatchedGame, DominoError, make_rules
 from dominoenv.envs.sb3 import DominoVecEnv
-from dominoenv.envs.snapshot import Snapshot
-from dominoenv.envs.trained import (
-    TrainedPolicy,
-    make_network,
-    read_checkpoint,
-    take_snapshot,
-)
+from dominoenv.opponents.snapshot import Snapshot
+from dominoenv.opponents.trained import TrainedPolicy, make_network, read_checkpoint, take_snapshot
 from experiments import ppo, train
 from experiments.config import Config, ConfigError, load_config
 

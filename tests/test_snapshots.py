@@ -8,11 +8,17 @@ from typing import Any
 import numpy as np
 import pytest
 
-from dominoenv import BatchedGame, CheckpointError, DominoError, make_policy, make_rules
+from dominoenv import (
+    BatchedGame,
+    CheckpointError,
+    DominoError,
+    make_policy,
+    make_rules,
+)
 from dominoenv.envs.learner import LearnerGames
-from dominoenv.envs.pool import OpponentPool
-from dominoenv.envs.selfplay import SelfPlay
-from dominoenv.envs.snapshot import Snapshot
+from dominoenv.opponents.pool import OpponentPool
+from dominoenv.opponents.selfplay import SelfPlay
+from dominoenv.opponents.snapshot import Snapshot
 
 RULES = make_rules("chicken_foot", players=3, max_pip=6)
 PROBE = make_policy("random", RULES)

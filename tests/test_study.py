@@ -18,10 +18,11 @@ pytest.importorskip("choix")
 
 from dominoenv import CheckpointError, Game, make_rules, policies
 from dominoenv.batch import HELD_OUT_MATCH
-from experiments import deals
+from dominoenv.core.round import BY_CENTRE, BY_DOUBLE, FREE
+from experiments import arena
+from experiments.arena import NOBODY
 from experiments.cli import run_program
 from experiments.config import ConfigError, check_config, load_config
-from experiments.deals import BY_CENTRE, BY_DOUBLE, FREE, NOBODY
 from experiments.study import Findings, StudyConfig, __main__, find
 from experiments.study.output import RESULTS, write_study
 from experiments.study.plots import PLOTS, pictures
@@ -29,7 +30,7 @@ from experiments.study.report import grids, markdown
 from experiments.tournament import TournamentConfig
 from experiments.tournament.analysis import same_values
 from experiments.tournament.run import Played, play_tournaments
-from experiments.tournament.tables import units
+from experiments.tournament.schedule import blocks
 from tests.test_tournament import First
 
 ROOT = Path(__file__).resolve().parent.parent
@@ -70,7 +71,7 @@ def test_every_file_loads_and_survives_a_round_trip(path: Path) -> None:
     assert again.to_yaml() == config.to_yaml()
     assert config.name == path.stem
     for tournament in config.tournaments.values():
-        assert units(tournament)
+        assert blocks(tournament)
         for agent in tournament.agents:
             agent.make(tournament.make_rules(), 0)
 
@@ -110,8 +111,8 @@ def test_another_game_has_rules_of_its_own_and_who_cannot_play_it_sits_out() -> 
     assert train.titles == ("heaviest", "longest_train")
     assert foot.titles == ("heaviest", "flexible")
     assert (train.pair_deals, foot.pair_deals) == (20, 0)
-    assert {unit.agents for unit in units(foot)} == {("heaviest",), ("flexible",)}
-    assert ("heaviest", "longest_train") in {unit.agents for unit in units(train)}
+    assert {block.agents for block in blocks(foot)} == {("heaviest",), ("flexible",)}
+    assert ("heaviest", "longest_train") in {block.agents for block in blocks(train)}
 
 
 MISTAKES: dict[str, tuple[dict[str, Any], str]] = {
@@ -212,7 +213,7 @@ def test_what_bound_a_blocked_table_is_what_its_moves_show(
 ) -> None:
     rules, number, seed = make_rules(game, options), 40, 5
     seats = np.zeros((number, rules.players), np.int64)
-    games = deals.play(rules, np.arange(number), seats, [First(rules)], seed)
+    games = arena.play(rules, np.arange(number), seats, [First(rules)], seed)
     blocked = games.went_out == NOBODY
     assert blocked.any()
     for deal in np.flatnonzero(blocked):

@@ -13,19 +13,26 @@ from scipy import stats
 
 pytest.importorskip("choix")
 
-from dominoenv import BatchedGame, Game, Policy, make_rules, policies, policy_names
+from dominoenv import (
+    BatchedGame,
+    Game,
+    Policy,
+    make_rules,
+    policies,
+    policy_names,
+)
 from dominoenv.batch import HELD_OUT_MATCH
 from dominoenv.policies import tile_weights
-from experiments import deals, inference
+from experiments import arena, statistics
 from experiments.config import check_config
 from experiments.tournament import (
     TournamentConfig,
     analysis,
-    play_unit,
+    play_block,
     rating,
     report,
     run,
-    tables,
+    schedule,
 )
 from experiments.tournament.analysis import PairRow, analyse, pair_row
 from experiments.tournament.run import Played
@@ -56,13 +63,13 @@ def play(settings: TournamentConfig) -> Played:
     class Memory:
         players = settings.make_rules().players
 
-        def read(self, unit: tables.Unit) -> Any:
-            return play_unit(settings, unit)
+        def read(self, block: schedule.Block) -> Any:
+            return play_block(settings, block)
 
     return run.collect(settings, Memory())  # type: ignore[arg-type]
 
 
-def rows_of(settings: TournamentConfig, table: str = tables.PAIR) -> list[PairRow]:
+def rows_of(settings: TournamentConfig, table: str = schedule.PAIR) -> list[PairRow]:
     return analysis._pair_rows(settings, play(settings), table, sorted(settings.titles))
 
 
@@ -74,7 +81,7 @@ def split(played: Played, number: int) -> Iterator[Played]:
         games = {name: values[some] for name, values in played.games.arrays().items()}
         yield replace(
             played,
-            games=deals.Games(**games),
+            games=arena.Games(**games),
             deal=played.deal[some],
             who=played.who[some],
             table=played.table[some],
@@ -131,7 +138,7 @@ def test_agents_without_luck_that_play_alike_differ_by_nothing(first: None) -> N
     (row,) = rows_of(config(agents=twins(2, "first"), pair_deals=30))
     assert (row.difference.mean, row.difference.low, row.difference.high) == (0, 0, 0)
     assert (row.p, row.p_corrected, row.deviation) == (1, 1, 0)
-    assert row.deals_needed == {"1": 2}
+    assert row.sample_size == {"1": 2}
     assert report.verdict(row, 0.95) == "not settled"
     assert row.of_a.wins.mean == pytest.approx(1)
 
@@ -168,7 +175,7 @@ def test_a_planted_bug_that_favours_a_seat_is_caught(
 ) -> None:
     settings = config(game=game, rules={"players": 3}, agents=twins(2), pair_deals=300)
     sound = analysis.seats(play(settings), 0.95)
-    monkeypatch.setattr(deals, "BatchedGame", Rigged)
+    monkeypatch.setattr(arena, "BatchedGame", Rigged)
     played = play(settings)
     rigged = analysis.seats(played, 0.95)
     assert sound.p > report.SUSPICIOUS > rigged.p
@@ -182,7 +189,7 @@ def test_a_planted_bug_that_favours_a_seat_is_caught(
     assert abs(row.difference.mean) < 2 * row.difference.half
     # without the rotation the chair would pass for skill
     fixed = np.array([[0, 1, 1]] * 3 + [[0, 1, 0]] * 3)
-    monkeypatch.setattr(tables, "pair_lineups", lambda players: fixed)
+    monkeypatch.setattr(schedule, "pair_lineups", lambda players: fixed)
     row = pair_row(settings, play(settings), "pair", *settings.titles)
     assert row is not None
     assert row.difference.high < 0
@@ -191,13 +198,13 @@ def test_a_planted_bug_that_favours_a_seat_is_caught(
 def test_who_begins_is_drawn_and_agents_are_made_for_the_rules_of_the_config() -> None:
     settings = config(rules={**SMALL, "rounds": [6]}, agents=["random", "heaviest"], pair_deals=60)
     played = play(settings)
-    firsts = played.games.first[:: len(tables.pair_lineups(3))]
+    firsts = played.games.first[:: len(schedule.pair_lineups(3))]
     assert min(np.bincount(firsts, minlength=3)) > 5
     rules = settings.make_rules()
     assert settings.agents[0].make(rules, 0).rules == rules
-    assert tables.with_drawn_starter(rules) != rules
+    assert rules.with_drawn_starter() != rules
     foot = make_rules("chicken_foot")
-    assert tables.with_drawn_starter(foot) is foot
+    assert foot.with_drawn_starter() is foot
 
 
 # ---------------------------------------------------------------------------------------- tables
@@ -205,13 +212,13 @@ def test_who_begins_is_drawn_and_agents_are_made_for_the_rules_of_the_config() -
 
 @pytest.mark.parametrize("players", range(2, 11))
 def test_pairs_take_every_seat_equally_often(players: int) -> None:
-    seats = tables.pair_lineups(players)
+    seats = schedule.pair_lineups(players)
     assert len(np.unique(seats, axis=0)) == len(seats) == (2 if players == 2 else 2 * players)
     assert ((seats == 0).sum(axis=0) == len(seats) / 2).all()
 
 
 def test_mixed_tables_seat_every_agent_alike() -> None:
-    drawn = [tables.mixed_lineups(5, 3, seed=4, deal=deal) for deal in range(600)]
+    drawn = [schedule.mixed_lineups(5, 3, seed=4, deal=deal) for deal in range(600)]
     for seats in drawn:
         assert seats.shape == (3, 3)
         assert all(sorted(column) == sorted(seats[0]) for column in seats.T)
@@ -269,7 +276,7 @@ def test_counts_are_those_of_a_game_played_move_by_move(rules: dict[str, Any]) -
     made = make_rules(options.pop("game"), options)
     number, seed = 12, 5
     seats = np.zeros((number, made.players), np.int64)
-    games = deals.play(made, np.arange(number), seats, [First(made)], seed)
+    games = arena.play(made, np.arange(number), seats, [First(made)], seed)
     for deal in range(number):
         expected = counted(Game(made.game, made, seed=seed, match=HELD_OUT_MATCH + deal))
         for name, values in expected.items():
@@ -296,8 +303,8 @@ def test_who_went_out_holds_nothing_and_blocked_rounds_have_nobody() -> None:
     rules = make_rules("chicken_foot", players=4)
     seats = np.zeros((300, 4), np.int64)
     made = policies.make_policy("random", rules, seed=1)
-    games = deals.play(rules, np.arange(300), seats, [made], seed=0)
-    out = games.went_out != deals.NOBODY
+    games = arena.play(rules, np.arange(300), seats, [made], seed=0)
+    out = games.went_out != arena.NOBODY
     assert 30 < out.sum() < 270
     assert (games.penalties[out, games.went_out[out]] <= 0).all()  # or a bonus
     assert (games.penalties[~out] >= 0).all()
@@ -310,7 +317,7 @@ def test_who_went_out_holds_nothing_and_blocked_rounds_have_nobody() -> None:
 @pytest.mark.parametrize(("difference", "deviation"), [(1.0, 8.0), (2.0, 3.0), (-0.5, 2.0)])
 def test_so_many_deals_find_the_difference(difference: float, deviation: float) -> None:
     power, repeats = 0.8, 4000
-    needed = inference.deals_needed(difference, deviation, 0.95, power)
+    needed = statistics.sample_size(difference, deviation, 0.95, power)
     rng = np.random.default_rng(7)
     values = rng.normal(difference, deviation, (repeats, needed))
     found = int((stats.ttest_1samp(values, 0, axis=1).pvalue < 0.05).sum())
@@ -318,33 +325,33 @@ def test_so_many_deals_find_the_difference(difference: float, deviation: float) 
     assert low <= found <= high + 0.02 * repeats  # whole deals: a little more power than asked
     fewer = stats.ttest_1samp(values[:, : needed // 2], 0, axis=1).pvalue < 0.05
     assert fewer.sum() < 0.7 * repeats
-    again = inference.smallest_found(deviation, needed, 0.95, power)
+    again = statistics.minimum_detectable_difference(deviation, needed, 0.95, power)
     assert again == pytest.approx(abs(difference), rel=0.06)
-    assert inference.deals_needed(2 * difference, deviation, 0.95, power) < needed
+    assert statistics.sample_size(2 * difference, deviation, 0.95, power) < needed
 
 
 def test_degenerate_differences() -> None:
     zeros, ones = np.zeros(5), np.ones(5)
-    assert (inference.p_value(zeros), inference.p_value(ones)) == (1, 0)
-    assert inference.smallest_found(0.0, 5, 0.95, 0.8) == 0
-    assert inference.corrected([]) == []
-    assert inference.corrected([0.01, 0.04, 0.03]) == pytest.approx([0.03, 0.06, 0.06])
+    assert (statistics.p_value(zeros), statistics.p_value(ones)) == (1, 0)
+    assert statistics.minimum_detectable_difference(0.0, 5, 0.95, 0.8) == 0
+    assert statistics.corrected([]) == []
+    assert statistics.corrected([0.01, 0.04, 0.03]) == pytest.approx([0.03, 0.06, 0.06])
 
 
 def test_equal_columns() -> None:
     rng = np.random.default_rng(3)
     p_values = [
-        inference.p_of_equal_columns(rng.normal(0, 1, (30, 4)) + rng.normal(0, 9, (30, 1)))
+        statistics.p_of_equal_columns(rng.normal(0, 1, (30, 4)) + rng.normal(0, 9, (30, 1)))
         for _ in range(300)
     ]
     assert stats.kstest(p_values, "uniform").pvalue > 1e-3
     shifted = rng.normal(0, 1, (200, 4)) + np.array([0, 0, 0, 0.6])
-    assert inference.p_of_equal_columns(shifted) < 1e-4
-    assert inference.p_of_equal_columns(np.ones((9, 3))) == 1
-    assert inference.p_of_equal_columns(np.tile([1.0, 2.0], (9, 1))) == 0
+    assert statistics.p_of_equal_columns(shifted) < 1e-4
+    assert statistics.p_of_equal_columns(np.ones((9, 3))) == 1
+    assert statistics.p_of_equal_columns(np.tile([1.0, 2.0], (9, 1))) == 0
     pair = rng.normal(0, 1, (20, 2))
     expected = stats.ttest_rel(pair[:, 0], pair[:, 1]).pvalue
-    assert inference.p_of_equal_columns(pair) == pytest.approx(expected)
+    assert statistics.p_of_equal_columns(pair) == pytest.approx(expected)
 
 
 def test_ratings_recover_strengths_and_their_intervals_cover() -> None:
@@ -367,7 +374,7 @@ def test_so_many_deals_part_two_ratings() -> None:
     """Intervals shrink with the root of the number of deals, and then they touch."""
 
     def rated(mean: float, half: float) -> rating.Rating:
-        interval = inference.Estimate(mean, mean - half, mean + half)
+        interval = statistics.Estimate(mean, mean - half, mean + half)
         return rating.Rating("a", interval, None, 0.0, 0)
 
     upper, lower, deals = rated(10, 6), rated(0, 9), 400
@@ -413,7 +420,7 @@ def test_an_agent_that_never_loses_has_a_rating() -> None:
 
 
 def test_ties_are_half_a_win_and_seats_of_one_agent_do_not_compare() -> None:
-    games = deals.Games(
+    games = arena.Games(
         penalties=np.array([[5, 5, 9], [0, 1, 2]], np.int32),
         **{n: np.zeros((2, 3), np.int32) for n in ("turns", "draws", "doubles", "decisions")},
         first=np.zeros(2, np.int32),

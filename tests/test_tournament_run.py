@@ -23,8 +23,8 @@ from experiments.cli import run_program
 from experiments.config import ConfigError, check_config, load_config
 from experiments.tournament import TournamentConfig, __main__, analyse, play_tournament, run
 from experiments.tournament.report import grids, markdown
+from experiments.tournament.schedule import blocks
 from experiments.tournament.store import Store
-from experiments.tournament.tables import units
 
 ROOT = Path(__file__).resolve().parent.parent
 CONFIGS = ROOT / "configs"
@@ -126,7 +126,7 @@ def test_agents_that_cannot_be_are_refused_before_anything_is_played(
 
 
 def test_trained_agents_play_and_are_known_by_their_weights(tmp_path: Path) -> None:
-    trained = pytest.importorskip("dominoenv.envs.trained")
+    trained = pytest.importorskip("dominoenv.opponents.trained")
     path = tmp_path / "nets" / "checkpoint.pt"
     agents = f"agents=[random, heaviest, {{kind: checkpoint, path: {path}}}]"
     config = tiny(agents)
@@ -142,7 +142,7 @@ def test_trained_agents_play_and_are_known_by_their_weights(tmp_path: Path) -> N
     before = files(tmp_path)
     save(config.make_rules())  # other weights at the same place
     play_tournament(config, tmp_path, 1)
-    with_it = [unit for unit in units(config) if "nets" in unit.agents]
+    with_it = [block for block in blocks(config) if "nets" in block.agents]
     assert len(files(tmp_path)) == len(before) + len(with_it)
     save(make_rules("chicken_foot"))
     with pytest.raises(CheckpointError, match="was trained for Chicken Foot"):
@@ -158,7 +158,7 @@ def test_the_number_of_processes_and_the_order_of_blocks_change_nothing(
     config = tiny()
     alone = play_tournament(config, tmp_path / "one", 1)
     assert same_games(alone, play_tournament(config, tmp_path / "two", 2))
-    shuffled = [run.Task(0, unit) for unit in reversed(units(config))]
+    shuffled = [run.Task(0, block) for block in reversed(blocks(config))]
     finished = run._all_played
     monkeypatch.setattr(run, "_all_played", lambda c, _, jobs: finished(c, shuffled, jobs))
     assert same_games(alone, play_tournament(config, tmp_path / "back", 1))
@@ -184,7 +184,7 @@ def test_a_folder_is_gone_on_with_and_grows(tmp_path: Path) -> None:
 def test_a_damaged_file_is_played_again(damage: str, tmp_path: Path) -> None:
     config = tiny()
     whole = play_tournament(config, tmp_path, 1)
-    victim = Store(config, tmp_path).path(units(config)[4])
+    victim = Store(config, tmp_path).path(blocks(config)[4])
     content = victim.read_bytes()
     middle = len(content) // 3
     flipped = content[:middle] + bytes(255 - byte for byte in content[middle : middle + 40])
@@ -213,7 +213,7 @@ def test_a_killed_tournament_goes_on_in_a_new_process(tmp_path: Path) -> None:
     process.send_signal(signal.SIGKILL)
     process.wait()
     kept = {name for name in files(out) if name.endswith(".npz")}
-    assert 5 <= len(kept) < len(units(config))
+    assert 5 <= len(kept) < len(blocks(config))
     assert not (out / "results.json").exists()
     times = {name: time for name, time in files(out).items() if name in kept}
     subprocess.run([*command, "--out", str(out), "--resume", "--jobs", "1"], cwd=ROOT, check=True)
@@ -229,7 +229,7 @@ def test_other_code_plays_anew(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) 
     play_tournament(config, tmp_path, 1)
     monkeypatch.setattr("experiments.tournament.store.program", lambda: "0+changed")
     play_tournament(config, tmp_path, 1)
-    assert len(files(tmp_path)) == 2 * len(units(config))
+    assert len(files(tmp_path)) == 2 * len(blocks(config))
 
 
 # ----------------------------------------------------------------------------------- command line

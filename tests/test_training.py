@@ -28,7 +28,7 @@ from dominoenv import (
     make_rules,
 )
 from dominoenv.envs.sb3 import DominoVecEnv
-from dominoenv.envs.trained import (
+from dominoenv.opponents.trained import (
     TrainedPolicy,
     load_policy,
     make_network,

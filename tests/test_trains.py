@@ -11,8 +11,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from dominoenv import DominoError, PositionError, longest_train
-from dominoenv.tiles import MAX_PIPS, domino_set
-from dominoenv.trains import BUDGET
+from dominoenv.core.tiles import MAX_PIPS, domino_set
+from dominoenv.search.longest_train import BUDGET
 
 Tile = tuple[int, int]
 COUNTED = {"tiles": lambda tiles, pips: (tiles, pips), "pips": lambda tiles, pips: (pips, tiles)}

@@ -9,13 +9,13 @@ import numpy as np
 from pettingzoo import AECEnv
 from pettingzoo.utils import wrappers
 
-from dominoenv.envs.table import Info, Observation, RulesLike, Table
+from dominoenv.envs.pettingzoo_base import Info, Observation, PettingZooBase, RulesLike
 from dominoenv.errors import GameOverError, IllegalActionError
 
 ILLEGAL_REWARD = -1.0  # what `wrapped` environments pay for an illegal action
 
 
-class DominoAEC(Table, AECEnv[str, Observation, int]):  # type: ignore[misc]
+class DominoAEC(PettingZooBase, AECEnv[str, Observation, int]):  # type: ignore[misc]
     """A game as PettingZoo plays it; `mexican_train_v0.raw_env` and `chicken_foot_v0.raw_env`.
 
     Agents are `player_0` ... by seat. An observation is `{"observation": (L,) float32 in [0, 1],

@@ -15,12 +15,18 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from dominoenv.batch import MOST_MATCHES, POINTS_PER_REWARD, BatchedGame
-from dominoenv.checks import as_array, checked_choice, checked_index, checked_seed, finite
-from dominoenv.envs.pool import Member, Opponents, as_pool
+from dominoenv.batch import MAX_MATCHES, POINTS_PER_REWARD, BatchedGame
+from dominoenv.core.arguments import (
+    as_array,
+    checked_choice,
+    checked_index,
+    checked_seed,
+    finite,
+)
+from dominoenv.core.rules import Rules
 from dominoenv.errors import CheckpointError, DominoError, IllegalActionError
+from dominoenv.opponents.pool import Member, Opponents, as_pool
 from dominoenv.policies import Policy
-from dominoenv.rules import Rules
 
 ROTATE = "rotate"
 ILLEGAL = ("raise", "penalty")
@@ -120,10 +126,12 @@ class LearnerGames:
         seed = self._seed if seed is None else checked_seed(seed)
         first = 0
         if match is not None:
-            first = checked_index("match", match, MOST_MATCHES - self.num_games)
+            first = checked_index("match", match, MAX_MATCHES - self.num_games)
         self._seed, self._is_fresh = seed, False
         self.game.reset(seed, matches=first + self._all)
-        self._luck = [] if match is None else [first]  # opponents' other luck in another match
+        self._agent_seed = (
+            [] if match is None else [first]
+        )  # opponents' other luck in another match
         self._seated.clear()
         self._begin(self._all)
 
@@ -259,7 +267,7 @@ class LearnerGames:
                 del self._seated[number]
         for number in here.keys() - self._seated.keys():
             policy = copy(here[number].policy)
-            policy.rng = np.random.default_rng([self._seed, number, *self._luck])
+            policy.rng = np.random.default_rng([self._seed, number, *self._agent_seed])
             self._seated[number] = Seated(here[number], policy)
 
     # ------------------------------------------------------------------------------------- reading
@@ -324,7 +332,7 @@ class LearnerGames:
             "returns": self.returns.copy(),
             "lengths": self.lengths.copy(),
             "text": json.dumps(
-                {"seed": self._seed, "luck": self._luck, "rngs": rngs, "pool": pool}
+                {"seed": self._seed, "luck": self._agent_seed, "rngs": rngs, "pool": pool}
             ),
         }
 
@@ -347,7 +355,7 @@ class LearnerGames:
         records = np.ascontiguousarray(state["states"], np.uint8).view(self.game.states.dtype)
         self.game.load(records.reshape(self.num_games))
         self.pool.set_state(text["pool"], members)
-        self._seed, self._luck, self._is_fresh = int(text["seed"]), text["luck"], False
+        self._seed, self._agent_seed, self._is_fresh = int(text["seed"]), text["luck"], False
         self._seated.clear()
         self._bring_in([members[int(number)] for number in text["rngs"]])
         for number, rng in text["rngs"].items():

@@ -9,8 +9,8 @@ import numpy as np
 from numpy.typing import NDArray
 from pettingzoo import ParallelEnv
 
-from dominoenv.checks import checked_choice
-from dominoenv.envs.table import SETTINGS, Info, Observation, RulesLike, Table
+from dominoenv.core.arguments import checked_choice
+from dominoenv.envs.pettingzoo_base import SETTINGS, Info, Observation, PettingZooBase, RulesLike
 from dominoenv.errors import GameOverError, IllegalActionError
 
 ILLEGAL = ("raise", "substitute")
@@ -20,7 +20,7 @@ Infos = dict[str, Info]
 Flags = dict[str, bool]
 
 
-class DominoParallel(Table, ParallelEnv[str, Observation, int]):  # type: ignore[misc]
+class DominoParallel(PettingZooBase, ParallelEnv[str, Observation, int]):  # type: ignore[misc]
     """A game in which all agents act in every cycle; `parallel_env` of both games.
 
     The seat to move plays with actions 0 ... A-1 as in `DominoAEC`. Action A is `wait`, the one

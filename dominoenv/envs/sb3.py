@@ -16,11 +16,11 @@ from gymnasium import spaces
 from numpy.typing import NDArray
 
 from dominoenv.batch import POINTS_PER_REWARD
-from dominoenv.checks import checked_seed
+from dominoenv.core.arguments import checked_seed
+from dominoenv.core.rules import Rules
 from dominoenv.envs.learner import ILLEGAL_REWARD, ROTATE, LearnerGames
-from dominoenv.envs.pool import OpponentPool, Opponents
 from dominoenv.errors import DominoError
-from dominoenv.rules import Rules
+from dominoenv.opponents.pool import OpponentPool, Opponents
 
 try:
     from stable_baselines3.common.vec_env import VecEnv

@@ -14,15 +14,15 @@ import numpy as np
 from gymnasium import spaces
 from numpy.typing import NDArray
 
-from dominoenv.checks import checked_choice, checked_seed
+from dominoenv.core.arguments import checked_choice, checked_seed
 from dominoenv.envs.learner import LearnerGames
-from dominoenv.envs.pool import Opponent, OpponentPool, Player
-from dominoenv.envs.table import Info, RulesLike, table_rules
+from dominoenv.envs.pettingzoo_base import Info, RulesLike, table_rules
 from dominoenv.errors import GameOverError
-from dominoenv.positions import position_of
+from dominoenv.games.positions import position_of
+from dominoenv.games.registry import GAMES
+from dominoenv.opponents.pool import Opponent, OpponentPool, Player
 from dominoenv.render.modes import RENDER_FPS, RENDER_MODES, Picture, Renderer
-from dominoenv.render.table import Reveal
-from dominoenv.rules import RULES
+from dominoenv.render.view import Reveal
 
 # The keywords that are no rules but settings of `LearnerGames`.
 SETTINGS = (
@@ -40,7 +40,7 @@ def make_games(
     own: tuple[str, ...],
 ) -> LearnerGames:
     """Make the games of an environment from all its keywords; `own` are those it took itself."""
-    checked_choice("game", game, tuple(RULES))
+    checked_choice("game", game, tuple(GAMES))
     settings = {name: value for name, value in keywords.items() if name in SETTINGS}
     options = {name: value for name, value in keywords.items() if name not in SETTINGS}
     made = table_rules(game, rules, options, ("rules", *SETTINGS, *own))

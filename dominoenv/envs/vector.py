@@ -15,13 +15,13 @@ from gymnasium.vector import AutoresetMode, VectorEnv
 from gymnasium.vector.utils import batch_space
 from numpy.typing import NDArray
 
-from dominoenv.checks import as_array, checked_choice, checked_seed
-from dominoenv.envs.pool import Opponent, OpponentPool, Player
+from dominoenv.core.arguments import as_array, checked_choice, checked_seed
+from dominoenv.envs.pettingzoo_base import Info, RulesLike
 from dominoenv.envs.single import make_games, picture
-from dominoenv.envs.table import Info, RulesLike
 from dominoenv.errors import DominoError, GameOverError, IllegalActionError
+from dominoenv.opponents.pool import Opponent, OpponentPool, Player
 from dominoenv.render.modes import RENDER_FPS, Picture, Renderer, warn_of_no_mode
-from dominoenv.render.table import Reveal
+from dominoenv.render.view import Reveal
 
 MODES = ("ansi", "rgb_array", "svg")  # no window for each of many games
 Observations = NDArray[np.float32]

@@ -1,7 +1,7 @@
 """Where everything on a table lies: the one layout that all drawings share.
 
 The double is the origin. Lengths are in halves of a tile, x runs to the right, y down. Trains and
-feet stay inside rooms of their own (`rooms.py`), so nothing overlaps, however long the round.
+feet stay inside sectors of their own (`sectors.py`), so nothing overlaps, however long the round.
 """
 
 from __future__ import annotations
@@ -11,29 +11,19 @@ from dataclasses import dataclass, field, replace
 from math import inf, pi
 from typing import TypeVar
 
-from dominoenv.chicken_foot.state import CENTRE
-from dominoenv.render.rooms import (
-    GAP,
-    Point,
-    Room,
-    Row,
-    Tile,
-    extent,
-    polar,
-    swing,
-    winding,
-)
-from dominoenv.render.table import Table, Train, Tree
+from dominoenv.core.board import MIDDLE, Board, TrainView, Tree
+from dominoenv.render.geometry import GAP, Point, Row, Sector, Tile, extent, polar, swing, winding
+from dominoenv.render.view import TableView
 
 # Within these distances rows run straight; what reaches farther winds, so that tiles stay large.
-NEAR = {"mexican_train": 13.0, "chicken_foot": 24.0}
+NEAR_TRAINS, NEAR_TREE = 13.0, 24.0
 ENOUGH = 1.1  # how much farther out rows may reach that are straighter
 NARROW = 2.0  # the width that suits a single row
 FOOT = 0.9  # between a double and its toes
 DOWN = pi / 2  # seat 0 sits below
 T = TypeVar("T")
 
-STRAIGHT, LONGEST_STEM = 1000, 8  # tiles; a stem longer than any row, and those that are tried
+STRAIGHT, MAX_STEM = 1000, 8  # tiles; a stem longer than any row, and those that are tried
 
 
 @dataclass(frozen=True)
@@ -48,7 +38,7 @@ class Rail:
 class Sign:
     """A train's name, at the rim of the table in the direction of its seat."""
 
-    train: Train
+    train: TrainView
     angle: float  # radians, clockwise from the right
 
 
@@ -63,7 +53,7 @@ class Token:
 
 
 @dataclass
-class Layout:
+class Placement:
     """The table laid out; `radius` is the distance from the middle that nothing exceeds."""
 
     radius: float
@@ -74,10 +64,12 @@ class Layout:
     tokens: list[Token] = field(default_factory=list)
 
 
-def lay_out(table: Table) -> Layout:
+def lay_out(table: TableView) -> Placement:
     """Return where everything on a table lies."""
-    layout = _trains(table) if table.tree is None else _feet(table.tree)
-    layout.tiles.insert(0, Tile(0.0, 0.0, 0.0, table.middle, table.middle, ring="middle"))
+    board = table.board
+    layout = _trains(board) if board.tree is None else _tree(board.tree)
+    if board.middle is not None:
+        layout.tiles.insert(0, Tile(0.0, 0.0, 0.0, *board.middle, ring="middle"))
     return layout
 
 
@@ -87,7 +79,7 @@ def _longest_straight(lay: Callable[[int], tuple[float, list[T]]], near: float) 
     lay: returns for the length of a stem how far it all reaches, and the rows.
     """
     laid = []
-    for stem in (STRAIGHT, *range(LONGEST_STEM, 0, -1)):
+    for stem in (STRAIGHT, *range(MAX_STEM, 0, -1)):
         laid.append(lay(stem))
         if laid[-1][0] <= near:
             return laid[-1][1]
@@ -95,68 +87,66 @@ def _longest_straight(lay: Callable[[int], tuple[float, list[T]]], near: float) 
     return next(rows for distance, rows in laid if distance <= ENOUGH * nearest)
 
 
-# ---------------------------------------------------------------------------------- Mexican Train
+# ----------------------------------------------------------------------------------------- trains
 
 
-def _trains(table: Table) -> Layout:
-    hub, rooms = _slices(table)
-    links = [train.links for train in table.trains]
+def _trains(board: Board) -> Placement:
+    hub, sectors = _sectors(board)
+    links = [train.links for train in board.trains]
 
     def lay(stem: int) -> tuple[float, list[Row]]:
-        rows = [winding(one, room, stem) for one, room in zip(links, rooms, strict=True)]
+        rows = [winding(one, sector, stem) for one, sector in zip(links, sectors, strict=True)]
         return extent(rows), rows
 
-    rows = _longest_straight(lay, NEAR["mexican_train"])
-    layout = Layout(max(extent(rows), hub + 4), hub)
-    for train, room, row in zip(table.trains, rooms, rows, strict=True):
-        _add_train(layout, train, room, row)
+    rows = _longest_straight(lay, NEAR_TRAINS)
+    layout = Placement(max(extent(rows), hub + 4), hub)
+    for train, sector, row in zip(board.trains, sectors, rows, strict=True):
+        _add_train(layout, train, sector, row)
     return layout
 
 
-def _slices(table: Table) -> tuple[float, list[Room]]:
-    """Cut the plane into a room for each train, clockwise from below; long ones get more of it."""
-    lengths = [len(train.links) for train in table.trains]
+def _sectors(board: Board) -> tuple[float, list[Sector]]:
+    """Cut the plane into a sector for each train, clockwise from below; long ones get more of it."""
+    lengths = [len(train.links) for train in board.trains]
     enough = 6 + sum(lengths) / len(lengths) / 2
     shares = [max(length, enough) for length in lengths]
     turn = 2 * pi * shares[0] / sum(shares) / 2
-    circle = Room(DOWN - turn, DOWN - turn + 2 * pi, 0.0)
-    rooms = circle.split(shares, [inf] * len(shares))
-    narrow = min(room.half for room in rooms)
-    hub = max(2.2, Room(-narrow, narrow, 0.0).reach(1))
-    return hub, [room.beyond(hub + GAP) for room in rooms]
+    circle = Sector(DOWN - turn, DOWN - turn + 2 * pi, 0.0)
+    sectors = circle.split(shares, [inf] * len(shares))
+    narrow = min(sector.half for sector in sectors)
+    hub = max(2.2, Sector(-narrow, narrow, 0.0).reach(1))
+    return hub, [sector.beyond(hub + GAP) for sector in sectors]
 
 
-def _add_train(layout: Layout, train: Train, room: Room, row: Row) -> None:
+def _add_train(layout: Placement, train: TrainView, sector: Sector, row: Row) -> None:
     if row.tiles:
-        ring = (
-            "pending" if train.pending else "open" if train.is_marked or train.seat is None else ""
-        )
+        ring = "pending" if train.pending else "open" if train.is_open else ""
         row.tiles[-1] = last = replace(row.tiles[-1], ring=ring)
         if train.pending:
             x, y = last.corners()[1]
             layout.tokens.append(Token(x, y, "pending", str(train.pending)))
-    start = polar(layout.hub, room.middle)
-    end = () if row.tiles else (polar(layout.hub + 2, room.middle),)
+    start = polar(layout.hub, sector.middle)
+    end = () if row.tiles else (polar(layout.hub + 2, sector.middle),)
     kind = "marked" if train.is_marked else "rail"
     layout.rails.append(Rail((start, *row.rail, *end), kind))
     if train.is_marked:
-        layout.tokens.append(Token(*polar(layout.hub - 0.6, room.middle), "marker"))
+        layout.tokens.append(Token(*polar(layout.hub - 0.6, sector.middle), "marker"))
     layout.tiles += row.tiles
-    layout.signs.append(Sign(train, room.middle))
+    layout.signs.append(Sign(train, sector.middle))
 
 
-# ----------------------------------------------------------------------------------- Chicken Foot
+# ------------------------------------------------------------------------------------------ trees
 
 
-def _feet(tree: Tree) -> Layout:
+def _tree(tree: Tree) -> Placement:
     def lay(stem: int) -> tuple[float, list[tuple[Row, str]]]:
         grower = _Grower(tree, stem)
-        grower.grow(CENTRE, Row([], [], 1.2), Room(-pi / 2, 1.5 * pi, 1.2))
+        grower.grow(MIDDLE, Row([], [], 1.2), Sector(-pi / 2, 1.5 * pi, 1.2))
         left, top, right, bottom = bounds([tile for row, _ in grower.rows for tile in row.tiles])
         return max(right - left, bottom - top) / 2, grower.rows
 
-    rows = _longest_straight(lay, NEAR["chicken_foot"])
-    layout = Layout(extent([row for row, _ in rows]))
+    rows = _longest_straight(lay, NEAR_TREE)
+    layout = Placement(extent([row for row, _ in rows]))
     for row, kind in rows:
         layout.rails.append(Rail(tuple(row.rail), kind))
         layout.tiles += row.tiles
@@ -172,24 +162,24 @@ def bounds(tiles: Sequence[Tile]) -> tuple[float, float, float, float]:
 
 @dataclass
 class _Grower:
-    """Lays the rows of a tree: a chain up to its double, then each toe in a room of its own."""
+    """Lays the rows of a tree: a chain up to its double, then each toe in a sector of its own."""
 
     tree: Tree
     stem: int
     rows: list[tuple[Row, str]] = field(default_factory=list)  # with the kind of the rail
     widths: dict[int, float] = field(default_factory=dict)  # entry -> width for what grows there
 
-    def grow(self, entry: int, foot: Row, room: Room) -> None:
-        """Lay all that joins an entry, the last of a row, in the room beyond it."""
+    def grow(self, entry: int, foot: Row, sector: Sector) -> None:
+        """Lay all that joins an entry, the last of a row, in the sector beyond it."""
         toes: list[int | None] = [*self.tree.joined.get(entry, [])]
-        toes += [None] * self.tree.missing(entry)
+        toes += [None] * self.tree.missing.get(entry, 0)
         if not toes:
             return
-        room = room.beyond(foot.radius + FOOT)
-        wants = [self._want(toe, room.radius) for toe in toes]
-        most = [inf] * len(toes) if entry == CENTRE else wants
-        kind = "foot" if entry == self.tree.table.foot else "rail"
-        for toe, part in zip(toes, room.split(wants, most), strict=True):
+        sector = sector.beyond(foot.radius + FOOT)
+        wants = [self._want(toe, sector.radius) for toe in toes]
+        most = [inf] * len(toes) if entry == MIDDLE else wants
+        kind = "foot" if entry == self.tree.waiting else "rail"
+        for toe, part in zip(toes, sector.split(wants, most), strict=True):
             chain = [] if toe is None else self.tree.chain(toe)
             row = winding([self.tree.links[link] for link in chain] or [None], part, self.stem)
             self._mark(row, chain)
@@ -201,9 +191,9 @@ class _Grower:
     def _mark(self, row: Row, chain: list[int]) -> None:
         """Draw the border of the open foot, and of ends that may be joined now."""
         last = chain[-1] if chain else None
-        if last is not None and last == self.tree.table.foot:
+        if last is not None and last == self.tree.waiting:
             row.tiles[-1] = replace(row.tiles[-1], ring="pending")
-        elif last in self.tree.table.open and not self.tree.is_locked:
+        elif last in self.tree.open and not self.tree.is_locked:
             row.tiles[-1] = replace(row.tiles[-1], ring="open")
 
     def _want(self, toe: int | None, level: float) -> float:
@@ -211,7 +201,7 @@ class _Grower:
         if toe is None:
             return NARROW / level
         chain = self.tree.chain(toe)
-        toes = [*self.tree.joined.get(chain[-1], []), *[None] * self.tree.missing(chain[-1])]
+        toes = [*self.tree.joined.get(chain[-1], []), *[None] * self.tree.missing.get(chain[-1], 0)]
         if self.stem == STRAIGHT:
             below = level + (2 + GAP) * len(chain)
             return max(NARROW / level, sum(self._want(after, below) for after in toes))
@@ -223,16 +213,19 @@ class _Grower:
             return NARROW
         if toe not in self.widths:
             chain = self.tree.chain(toe)
-            toes = [*self.tree.joined.get(chain[-1], []), *[None] * self.tree.missing(chain[-1])]
+            toes = [
+                *self.tree.joined.get(chain[-1], []),
+                *[None] * self.tree.missing.get(chain[-1], 0),
+            ]
             own = 1.2 * len(chain) + (0 if toes else NARROW)
             self.widths[toe] = own + sum(map(self._room, toes))
         return self.widths[toe]
 
 
-def _from_foot(foot: Row, room: Room) -> list[Point]:
-    """Return the line from a double to the room of a toe."""
+def _from_foot(foot: Row, sector: Sector) -> list[Point]:
+    """Return the line from a double to the sector of a toe."""
     if not foot.rail:
         return [(0.0, 0.0)]
     radius, angle = foot.end
     start = max(foot.radius, radius), angle
-    return [foot.rail[-1], *swing(start, (room.radius, room.middle), room.radius)]
+    return [foot.rail[-1], *swing(start, (sector.radius, sector.middle), sector.radius)]

@@ -9,13 +9,13 @@ import gymnasium
 import numpy as np
 from numpy.typing import NDArray
 
-from dominoenv.checks import checked_choice
+from dominoenv.core.arguments import checked_choice
+from dominoenv.core.rules import Rules
 from dominoenv.render.pixels import render_pixels
 from dominoenv.render.svg import render_svg
-from dominoenv.render.table import Reveal, check_reveal
 from dominoenv.render.text import render_text
+from dominoenv.render.view import Reveal, check_reveal
 from dominoenv.render.window import FPS, Screen
-from dominoenv.rules import Rules
 
 # Text; an array of pixels; a window, or text on the standard output; an SVG picture.
 RENDER_MODES = ("ansi", "rgb_array", "human", "svg")

@@ -15,12 +15,12 @@ from numpy.typing import NDArray
 
 from dominoenv.errors import PositionError
 from dominoenv.render import scene
-from dominoenv.render.rooms import Point, Tile
+from dominoenv.render.geometry import Point, Tile
 from dominoenv.render.scene import Area, Box, Disc, Line, Shape, Words
-from dominoenv.render.table import Reveal, read_table
+from dominoenv.render.view import Reveal, view_table
 
 SMOOTH = 2  # drawn so many times larger, then scaled down: edges are smooth
-LEAST_WIDTH, MOST_WIDTH = 300, 6000  # pixels
+MIN_WIDTH, MAX_WIDTH = 300, 6000  # pixels
 ANCHORS = {"start": "ls", "middle": "ms", "end": "rs"}
 
 
@@ -36,9 +36,9 @@ def render_pixels(
     """
     if isinstance(width, bool) or not isinstance(width, int | np.integer):
         raise PositionError(f"width={width!r} must be a whole number of pixels")
-    if not LEAST_WIDTH <= width <= MOST_WIDTH:
-        raise PositionError(f"width={width} must be in {LEAST_WIDTH} ... {MOST_WIDTH} pixels")
-    shapes = scene.draw(read_table(position, reveal))
+    if not MIN_WIDTH <= width <= MAX_WIDTH:
+        raise PositionError(f"width={width} must be in {MIN_WIDTH} ... {MAX_WIDTH} pixels")
+    shapes = scene.draw(view_table(position, reveal))
     size = int(width), round(width * scene.HEIGHT / scene.WIDTH)
     large = _pillow("Image").new("RGB", (size[0] * SMOOTH, size[1] * SMOOTH), scene.DARK)
     painter = _Painter(large, size[0] * SMOOTH / scene.WIDTH)

@@ -11,9 +11,9 @@ from dataclasses import dataclass, replace
 from math import ceil, cos, sin
 from typing import TypeAlias
 
-from dominoenv.render.layout import Layout, Sign, Token, bounds, lay_out
-from dominoenv.render.rooms import Point, Tile
-from dominoenv.render.table import Seat, Table
+from dominoenv.render.geometry import Point, Tile
+from dominoenv.render.layout import Placement, Sign, Token, bounds, lay_out
+from dominoenv.render.view import Seat, TableView
 
 WIDTH, HEIGHT, PANEL = 1500, 1000, 1070  # the panel begins at PANEL
 MARGIN = 24
@@ -90,7 +90,7 @@ class Words:
 Shape: TypeAlias = Box | Disc | Line | Area | Words | Tile
 
 
-def draw(table: Table) -> list[Shape]:
+def draw(table: TableView) -> list[Shape]:
     """Return the shapes of a table, in the order in which they cover one another."""
     shapes: list[Shape] = [
         Box(0, 0, WIDTH, HEIGHT, FELT, 18),
@@ -118,8 +118,8 @@ class _Frame:
         return replace(tile, x=x, y=y, size=self.scale * tile.size)
 
 
-def _fit(layout: Layout) -> _Frame:
-    """Return the frame in which a layout fills the room for it; signs stand around a disc."""
+def _fit(layout: Placement) -> _Frame:
+    """Return the frame in which a layout fills the sector for it; signs stand around a disc."""
     if layout.signs:
         scale = min(LARGEST, (HEIGHT / 2 - 64) / layout.radius)
         return _Frame(scale, PANEL / 2, HEIGHT / 2)
@@ -130,7 +130,7 @@ def _fit(layout: Layout) -> _Frame:
     return _Frame(scale, x / 2, y / 2)
 
 
-def _table(layout: Layout) -> Iterator[Shape]:
+def _table(layout: Placement) -> Iterator[Shape]:
     frame = _fit(layout)
     if layout.hub:
         yield Disc(frame.x, frame.y, layout.hub * frame.scale, DARK, LINE)
@@ -166,7 +166,7 @@ def _marker(x: float, y: float, size: float) -> Iterator[Shape]:
 
 def _sign(sign: Sign, radius: float, frame: _Frame) -> Iterator[Shape]:
     train = sign.train
-    lines = ["Mexican", "Train"] if train.seat is None else [f"Seat {train.seat}"]
+    lines = train.label
     size, height = 18.0, 24.0 * len(lines) + 8
     width = max(map(len, lines)) * size * LETTER + 22
     across, down = cos(sign.angle), sin(sign.angle)
@@ -182,7 +182,7 @@ def _sign(sign: Sign, radius: float, frame: _Frame) -> Iterator[Shape]:
 # -------------------------------------------------------------------------------------- the panel
 
 
-def _panel(table: Table) -> Iterator[Shape]:
+def _panel(table: TableView) -> Iterator[Shape]:
     left, right = PANEL + MARGIN, WIDTH - MARGIN
     name, *facts = table.title
     yield Words(left, 50, name, 30, INK, bold=True)
@@ -190,16 +190,17 @@ def _panel(table: Table) -> Iterator[Shape]:
     yield Words(left, 80, " · ".join(facts), 17, FAINT)
     status = table.status.replace("seat ", "seat\u00a0").replace("◆", "")  # the badge has no sign
     below = _wrapped(status, 20, right - left)
-    if table.tree is not None:
-        ends = [f"{pip}\u00a0({number})" for pip, number in table.tree.ends().items()]
-        lead = "Open ends, locked now: " if table.tree.is_locked else "Open ends: "
+    if table.board.tree is not None:
+        ends = [f"{pip}\u00a0({number})" for pip, number in table.board.tree.ends().items()]
+        lead = "Open ends, locked now: " if table.board.tree.is_locked else "Open ends: "
         below = [*_wrapped(lead + (", ".join(ends) or "none"), 20, right - left), "", *below]
     bottom = HEIGHT - MARGIN - 26 * len(below)
     for i, line in enumerate(below):
         yield Words(left, bottom + 26 * (i + 1) - 6, line, 20, INK)
     height = min(170.0, (bottom - 110) / len(table.seats))
+    marks = {train.seat for train in table.board.trains if train.is_marked}
     for i, seat in enumerate(table.seats):
-        marked = bool(table.trains) and table.trains[i].is_marked
+        marked = i in marks
         yield from _seat(seat, marked, 100 + i * height, height)
 
 
@@ -218,7 +219,7 @@ def _seat(seat: Seat, is_marked: bool, top: float, height: float) -> Iterator[Sh
 
 
 def _hand(seat: Seat, x: float, y: float, width: float, height: float) -> Iterator[Tile]:
-    """Lay a hand upright in rows, as large as its room allows."""
+    """Lay a hand upright in rows, as large as its sector allows."""
     size, columns = _grid(seat.size, width, height)
     for i in range(seat.size):
         place = x + (i % columns + 0.5) * size * 1.12, y + (i // columns * 1.06 + 0.5) * size * 2

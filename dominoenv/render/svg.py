@@ -8,9 +8,9 @@ from typing import Any
 from xml.sax.saxutils import escape, quoteattr
 
 from dominoenv.render import scene
-from dominoenv.render.rooms import Point, Tile
+from dominoenv.render.geometry import Point, Tile
 from dominoenv.render.scene import Area, Box, Disc, Line, Shape, Words
-from dominoenv.render.table import Reveal, Table, read_table
+from dominoenv.render.view import Reveal, TableView, view_table
 
 FONT = "system-ui, 'Segoe UI', 'DejaVu Sans', Helvetica, Arial, sans-serif"
 
@@ -22,7 +22,7 @@ def render_svg(position: Mapping[str, Any], reveal: Reveal = None) -> str:
     own background, needs no font and no other file, and says in words what it shows. Raises
     PositionError or RulesError for a position that cannot be and for hands that are no seats'.
     """
-    table = read_table(position, reveal)
+    table = view_table(position, reveal)
     shapes = scene.draw(table)
     title = ", ".join(table.title)
     return "\n".join(
@@ -39,16 +39,20 @@ def render_svg(position: Mapping[str, Any], reveal: Reveal = None) -> str:
     )
 
 
-def _in_words(table: Table) -> str:
+def _in_words(table: TableView) -> str:
     """Say what lies on the table."""
-    said = [f"Double-{table.middle} in the middle."]
-    for train in table.trains:
-        name = "The Mexican Train" if train.seat is None else f"The train of seat {train.seat}"
+    board, said = table.board, []
+    if board.middle is not None:
+        inner, outer = board.middle
+        tile = f"Double-{inner}" if inner == outer else f"{max(board.middle)}-{min(board.middle)}"
+        said.append(f"{tile} in the middle.")
+    for train in board.trains:
+        name = " ".join(train.label) if train.seat is None else f"train of seat {train.seat}"
         marked = ", marked" if train.is_marked else ""
-        said.append(f"{name} has {len(train.links)} tiles and ends in {train.end}{marked}.")
-    if table.tree is not None:
-        ends = ", ".join(f"{pip} ({count})" for pip, count in table.tree.ends().items())
-        said.append(f"{len(table.tree.links)} tiles joined; open ends: {ends or 'none'}.")
+        said.append(f"The {name} has {len(train.links)} tiles and ends in {train.end}{marked}.")
+    if board.tree is not None:
+        ends = ", ".join(f"{pip} ({count})" for pip, count in board.tree.ends().items())
+        said.append(f"{len(board.tree.links)} tiles joined; open ends: {ends or 'none'}.")
     said += [f"Seat {seat.number}: {seat.size} tiles, {seat.points}." for seat in table.seats]
     return " ".join([*said, table.status])
 

@@ -14,11 +14,11 @@ from typing import Any, TextIO
 
 import numpy as np
 
-from dominoenv.chicken_foot.state import CENTRE
+from dominoenv.core.board import MIDDLE, Link, TrainView, Tree
 from dominoenv.errors import PositionError
-from dominoenv.render.table import Link, Reveal, Seat, Table, Train, Tree, read_table
+from dominoenv.render.view import Reveal, Seat, TableView, view_table
 
-LEAST_WIDTH, MOST_WIDTH = 70, 10_000
+MIN_WIDTH, MAX_WIDTH = 70, 10_000
 LITTLE_ROOM = 45  # columns; from here on feet stand close: 18 may grow from one another
 FACE_DOWN = "▯"
 MISSING = "▫"
@@ -45,15 +45,16 @@ def render_text(
     never their end. Raises PositionError or RulesError for a position that cannot be, PositionError
     for hands to reveal that are no seats, and for a `width` below 70 or above 10,000.
     """
-    if not isinstance(width, int) or width < LEAST_WIDTH:
-        raise PositionError(f"width={width!r} is too narrow a picture; take {LEAST_WIDTH} or more")
-    if width > MOST_WIDTH:
-        raise PositionError(f"width={width} is too wide a picture; take {MOST_WIDTH} at most")
+    if not isinstance(width, int) or width < MIN_WIDTH:
+        raise PositionError(f"width={width!r} is too narrow a picture; take {MIN_WIDTH} or more")
+    if width > MAX_WIDTH:
+        raise PositionError(f"width={width} is too wide a picture; take {MAX_WIDTH} at most")
     if not isinstance(colour, bool | np.bool_):
         raise PositionError(f"colour={colour!r} must be true or false")
-    table = read_table(position, reveal)
+    table = view_table(position, reveal)
     pen = _Pen(table, bool(colour), width)
-    lies = _trains(pen) if table.tree is None else _feet(pen, table.tree)
+    board = table.board
+    lies = _trains(pen) if board.tree is None else _tree(pen, board.tree)
     status = _wrapped(pen, table.status.split())
     lines = [*_head(pen), "", *lies, "", *_hands(pen), "", *status]
     return "\n".join(line.rstrip() for line in lines)
@@ -72,7 +73,7 @@ def wants_colour(stream: TextIO) -> bool:
 class _Pen:
     """What every part of the picture is drawn with."""
 
-    table: Table
+    table: TableView
     colour: bool
     width: int
 
@@ -146,14 +147,14 @@ def _seat_label(pen: _Pen, seat: int, is_mover: bool) -> str:
     return pen.paint(f"{MOVER} seat {seat}", "bold") if is_mover else f"  seat {seat}"
 
 
-def _box(pip: int) -> list[str]:
-    """Draw the double in the middle."""
-    face = f"{pip:^3}"
-    return ["┏━━━┯━━━┓", f"┃{face}│{face}┃", "┗━━━┷━━━┛"]
+def _box(middle: Link | None) -> list[str]:
+    """Draw the tile in the middle."""
+    left, right = ("   ", "   ") if middle is None else (f"{pip:^3}" for pip in middle)
+    return ["┏━━━┯━━━┓", f"┃{left}│{right}┃", "┗━━━┷━━━┛"]
 
 
-def _fan(pen: _Pen, pip: int, blocks: Sequence[list[str]]) -> list[str]:
-    """Draw blocks of lines as branches of the double in the middle."""
+def _fan(pen: _Pen, blocks: Sequence[list[str]]) -> list[str]:
+    """Draw blocks of lines as branches of the tile in the middle."""
     rows = [row for i, block in enumerate(blocks) for row in _branch(block, i, len(blocks))]
     above = 1 if len(blocks) == 1 else 0  # the one branch leaves from the middle line
     rows = [("   ", "")] * above + rows
@@ -161,7 +162,7 @@ def _fan(pen: _Pen, pip: int, blocks: Sequence[list[str]]) -> list[str]:
     starts = [i for i, (stem, _) in enumerate(rows) if stem[1] == "─"]
     middle = min(starts, key=lambda i: abs(2 * i - len(rows) + 1))
     middle = min(max(middle, 1), len(rows) - 2)
-    box = dict(zip(range(middle - 1, middle + 2), _box(pip), strict=True))
+    box = dict(zip(range(middle - 1, middle + 2), _box(pen.table.board.middle), strict=True))
     drawn = []
     for i, (stem, text) in enumerate(rows):
         joint = _JOINTS.get(stem[0], stem[0]) + stem[1:] if i == middle else stem
@@ -198,17 +199,17 @@ def _chain(pen: _Pen, links: Sequence[Link], room: int) -> str:
     return "".join([*head, pen.paint(f" ⋯{len(tiles)}⋯ ", "dim"), *reversed(tail)])
 
 
-# ---------------------------------------------------------------------------------- Mexican Train
+# ----------------------------------------------------------------------------------------- trains
 
 
 def _trains(pen: _Pen) -> list[str]:
-    *own, mexican = pen.table.trains
-    return _fan(pen, pen.table.middle, [[_train(pen, train)] for train in (mexican, *own)])
+    *own, last = pen.table.board.trains
+    return _fan(pen, [[_train(pen, train)] for train in (last, *own)])
 
 
-def _train(pen: _Pen, train: Train) -> str:
+def _train(pen: _Pen, train: TrainView) -> str:
     if train.seat is None:
-        label = "  Mexican  "
+        label = f"{train.label[0]:^11}"
     else:
         flag = pen.paint(FLAG, "flag") if train.is_marked else " "
         label = f"{_seat_label(pen, train.seat, train.is_mover)} {flag} "
@@ -220,15 +221,16 @@ def _train(pen: _Pen, train: Train) -> str:
     return label + shown + " " * gap + note
 
 
-# ----------------------------------------------------------------------------------- Chicken Foot
+# ------------------------------------------------------------------------------------------ trees
 
 
-def _feet(pen: _Pen, tree: Tree) -> list[str]:
-    arms = tree.joined.get(CENTRE, [])
+def _tree(pen: _Pen, tree: Tree) -> list[str]:
+    arms = tree.joined.get(MIDDLE, [])
     blocks = [_arm(pen, tree, entry, pen.width - STEM) for entry in arms]
-    missing = [pen.paint(f"{MISSING} for a {pen.table.middle}", "dim")]
-    blocks += [missing] * tree.missing(CENTRE)
-    return [*_fan(pen, pen.table.middle, blocks), "", *_open_ends(pen, tree)]
+    for_what = f" for a {pen.table.board.middle[0]}" if pen.table.board.middle else ""
+    missing = [pen.paint(f"{MISSING}{for_what}", "dim")]
+    blocks += [missing] * tree.missing.get(MIDDLE, 0)
+    return [*_fan(pen, blocks), "", *_open_ends(pen, tree)]
 
 
 def _arm(pen: _Pen, tree: Tree, entry: int, room: int) -> list[str]:
@@ -240,7 +242,7 @@ def _arm(pen: _Pen, tree: Tree, entry: int, room: int) -> list[str]:
     lines = [f"{_chain(pen, links, room - _columns(note) - 1)} {note}"]
     dash = "─ " if room > LITTLE_ROOM else ""
     toes = [_arm(pen, tree, toe, room - 1 - len(dash)) for toe in tree.joined.get(last, [])]
-    toes += [[pen.paint(f"{MISSING} toe", "alert")]] * tree.missing(last)
+    toes += [[pen.paint(f"{MISSING} toe", "alert")]] * tree.missing.get(last, 0)
     for i, block in enumerate(toes):
         first, rest = ("╰", " ") if i == len(toes) - 1 else ("├", "│")
         lines.append(first + dash + block[0])
@@ -249,11 +251,11 @@ def _arm(pen: _Pen, tree: Tree, entry: int, room: int) -> list[str]:
 
 
 def _end_note(pen: _Pen, tree: Tree, entry: int) -> str:
-    if entry in tree.table.open:
-        return pen.paint(f"→ {tree.table.open[entry]}", "open")
-    if entry in tree.table.toes:
-        return pen.paint(f"({tree.table.toes[entry]})", "dim")
-    if entry == tree.table.foot:
+    if entry in tree.open:
+        return pen.paint(f"→ {tree.open[entry]}", "open")
+    if entry in tree.closed:
+        return pen.paint(f"({tree.closed[entry]})", "dim")
+    if entry == tree.waiting:
         return pen.paint(f"{PENDING} open foot", "alert")
     return "" if entry in tree.joined else pen.paint("dead", "dim")
 

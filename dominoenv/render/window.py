@@ -14,8 +14,8 @@ import gymnasium
 from gymnasium.error import DependencyNotInstalled
 
 from dominoenv.render.pixels import render_pixels
-from dominoenv.render.table import Reveal
 from dominoenv.render.text import render_text, wants_colour
+from dominoenv.render.view import Reveal
 
 FPS = 4  # pictures a second, at most
 UNSEEN = ("dummy", "offscreen", "evdev")  # drivers of SDL that show nothing

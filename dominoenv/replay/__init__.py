@@ -8,15 +8,17 @@ from html import escape
 from importlib.resources import files
 from pathlib import Path
 
+from dominoenv.core.files import write_atomically
 from dominoenv.errors import RecordError
-from dominoenv.files import write_atomically
-from dominoenv.records import PathLike, Record, checked_path
+from dominoenv.games.match_play import MatchPlay
+from dominoenv.games.registry import kind_of
+from dominoenv.records.format import PathLike, Record, checked_path
+from dominoenv.records.read import read_records, verify_record
 from dominoenv.replay.chart import score_chart
-from dominoenv.replay.frames import replay_data
-from dominoenv.replay.table import pip_symbols
-from dominoenv.verify import verify_record
+from dominoenv.replay.frames import Frames
+from dominoenv.replay.svg import pip_symbols
 
-__all__ = ["page", "write_page"]
+__all__ = ["page", "page_of_file", "write_page", "write_text"]
 
 
 def page(record: Record) -> str:
@@ -25,26 +27,53 @@ def page(record: Record) -> str:
     The page holds style, script and all data itself. A match that was broken off is shown up to
     its last finished round. Raises RecordError for a record that is not valid, or holds no round.
     """
-    verify_record(record, partial=True)
+    frames = Frames()
+    verify_record(record, partial=True, follow=frames)
+    return _page(record, frames)
+
+
+def page_of_file(path: PathLike, which: int = 1, *, partial: bool = False) -> tuple[str, Record]:
+    """Return the page of one match of a file, counted from 1, and the match; one replay does it.
+
+    partial: take a match that was broken off. Raises RecordError as `page` and `read_records`.
+    """
+    frames, seen = Frames(), 0
+
+    def follow(game: MatchPlay) -> None:
+        if seen + 1 == which:
+            frames(game)
+
+    for record in read_records(path, partial=partial, follow=follow):
+        seen += 1
+        if seen == which:
+            return _page(record, frames), record
+    raise RecordError(f"{checked_path(path)} holds {seen} matches; --which {which} is none of them")
+
+
+def _page(record: Record, frames: Frames) -> str:
     if not record.rounds:
         raise RecordError("the record holds no finished round, so there is nothing to show")
-    name = record.header["game"].replace("_", " ").title()
+    name = kind_of(record.rules).title
     parts = {
         "title": escape(f"{name}: {', '.join(record.players)}"),
         "style": _file("style.css"),
         "script": _file("app.js"),
         "pips": pip_symbols(record.rules.max_pip),
         "chart": score_chart(record),
-        "data": _embedded(replay_data(record)),
+        "data": _embedded(frames.data(record)),
     }
-    # one pass: what a name or a move says is not looked at again
+    # one pass: what a name or a move says is never filled in again
     return re.sub(r"\{\{(\w+)\}\}", lambda found: parts[found[1]], _file("page.html"))
 
 
 def write_page(path: PathLike, record: Record) -> None:
     """Write the page of a match. Raises RecordError as `page`, and where it cannot be written."""
+    write_text(path, page(record))
+
+
+def write_text(path: PathLike, text: str) -> None:
+    """Write a page that was made. Raises RecordError where it cannot be written."""
     path = checked_path(path)
-    text = page(record)
     try:
         write_atomically(Path(path), text.encode())
     except OSError as error:

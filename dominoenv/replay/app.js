@@ -4,7 +4,6 @@
 (() => {
   const match = JSON.parse(document.getElementById("data").textContent);
   const rounds = match.rounds;
-  const isTrains = match.game === "mexican_train";
   const $ = (id) => document.getElementById(id);
   const each = (selector, change) => document.querySelectorAll(selector).forEach(change);
   const at = { round: 0, move: 0 }; // `move` moves have been made
@@ -44,16 +43,15 @@
   const name = (seat) => match.players[seat];
   const tileOf = (move) => (move.includes("@") ? move.split("@")[0] : "");
   const isDouble = (tile) => tile !== "" && tile.split("-")[0] === tile.split("-")[1];
+  const startsWith = (round) => (round.middle ? `, from ${round.middle}` : "");
   const plural = (n, word) => `${n} ${word}${n === 1 ? "" : "s"}`;
-  const trainName = (train) =>
-    train === "M" ? "the Mexican Train" : `the train of seat ${train} (${name(train)})`;
 
   function moveInWords({ seat, move, mistake }) {
     const [tile, place] = move.split("@");
     const who = `Seat ${seat} (${name(seat)})`;
     const rest = mistake ? "; a mistake by the record’s own numbers" : "";
     if (!place) return `${who} ${{ draw: "draws a tile", pass: "passes", stop: "stops" }[move]}${rest}.`;
-    return `${who} lays ${tile} ${isTrains ? `on ${trainName(place)}` : `to a ${place}`}${rest}.`;
+    return `${who} plays ${tile} ${match.places[place]}${rest}.`;
   }
 
   function stateInWords() {
@@ -64,9 +62,8 @@
     }
     const drew = position.drew ? ", has drawn" : "";
     const owes = position.owes_play ? ", owes a play for its double" : "";
-    const cover = (position.pending || []).map(trainName).join(", then ");
-    const duty = cover ? ` Doubles wait on ${cover}.` : position.foot ? ` The ${position.foot} waits for toes.` : "";
-    return `Seat ${position.to_move} (${name(position.to_move)}) is to move${drew}${owes}.${duty}`;
+    const duty = position.duty ? `; ${position.duty}` : "";
+    return `Seat ${position.to_move} (${name(position.to_move)}) is to move${drew}${owes}${duty}.`;
   }
 
   // ---------------------------------------------------------------------------- showing
@@ -88,7 +85,7 @@
   function show() {
     if (drawn !== at.round) drawRound();
     const step = at.move ? rounds[at.round].steps[at.move - 1] : null;
-    const begin = `Round ${at.round + 1} of ${rounds.length}, with the double ${rounds[at.round].double}. `;
+    const begin = `Round ${at.round + 1} of ${rounds.length}${startsWith(rounds[at.round])}. `;
     const words = (step ? moveInWords(step) : begin) + " " + stateInWords();
     $("now").textContent = words;
     $("table").setAttribute("aria-label", `The table after move ${at.move} of round ${at.round + 1}`);
@@ -118,28 +115,18 @@
   function showTable(step) {
     const round = rounds[at.round];
     const laid = round.steps.slice(0, at.move).map((one) => tileOf(one.move)).filter(Boolean);
-    const visible = new Set([`${round.double}-${round.double}`, ...laid]);
-    const waiting = waitingTiles();
+    const visible = new Set([round.middle, ...laid]);
+    const waiting = new Set(position.waiting);
     each("#table .tile", (tile) => {
       const which = tile.dataset.tile;
       tile.toggleAttribute("hidden", !visible.has(which));
       tile.classList.toggle("last", step !== null && which === tileOf(step.move));
       tile.classList.toggle("waiting", waiting.has(which));
     });
-    const marked = new Set((position.markers || []).map(String));
+    const marked = new Set(position.marked);
     each("#table .marker", (marker) => marker.toggleAttribute("hidden", !marked.has(marker.dataset.train)));
     const mover = position.penalties ? "" : String(position.to_move);
     each("#table .sign", (sign) => sign.classList.toggle("mover", sign.dataset.train === mover));
-  }
-
-  // The doubles that wait: the last tile of each pending train, or the open foot.
-  function waitingTiles() {
-    const found = new Set(position.foot ? [position.foot] : []);
-    for (const train of position.pending || []) {
-      const onto = rounds[at.round].steps.slice(0, at.move).filter((one) => one.move.endsWith(`@${train}`));
-      found.add(tileOf(onto[onto.length - 1].move));
-    }
-    return found;
   }
 
   function showSeats() {
@@ -165,22 +152,22 @@
       $("legal").replaceChildren(element("p", {}, "The round is over."));
       return;
     }
-    const advice = step.advice || {};
-    const kinds = Object.keys(advice);
-    const worth = (move) => (kinds.length && move in advice[kinds[0]] ? advice[kinds[0]][move] : -Infinity);
+    const annotation = step.annotation || {};
+    const kinds = Object.keys(annotation);
+    const worth = (move) => (kinds.length && move in annotation[kinds[0]] ? annotation[kinds[0]][move] : -Infinity);
     const moves = kinds.length ? [...step.legal].sort((a, b) => worth(b) - worth(a)) : step.legal;
     const head = element("tr", {}, element("th", { scope: "col" }, "move"), ...kinds.map((kind) => element("th", { scope: "col", colspan: kind === "probability" ? 2 : 1 }, kind)));
-    const rows = moves.map((move) => legalRow(move, step, advice, kinds));
+    const rows = moves.map((move) => legalRow(move, step, annotation, kinds));
     const who = element("p", {}, `of seat ${step.seat} (${name(step.seat)}); bold: the one it makes`);
     const table = element("table", {}, ...(kinds.length ? [element("thead", {}, head)] : []), element("tbody", {}, ...rows));
     $("legal").replaceChildren(who, table);
   }
 
-  function legalRow(move, step, advice, kinds) {
+  function legalRow(move, step, annotation, kinds) {
     const isChosen = move === step.move;
     const row = element("tr", { "data-legal": move, class: isChosen ? "chosen" : "" }, element("th", { scope: "row" }, move + (isChosen ? " ✓" : "")));
     for (const kind of kinds) {
-      const value = advice[kind][move];
+      const value = annotation[kind][move];
       const text = value === undefined ? (kind === "probability" ? "0.000" : "–") : kind === "probability" ? value.toFixed(3) : String(value);
       row.append(element("td", { "data-kind": kind }, text));
       if (kind !== "probability") continue;
@@ -311,7 +298,7 @@
   // ---------------------------------------------------------------------------- begin
 
   $("rules").textContent = match.rules;
-  $("round").append(...rounds.map((round, i) => element("option", { value: i }, `${i + 1} of ${rounds.length} (double ${round.double})`)));
+  $("round").append(...rounds.map((round, i) => element("option", { value: i }, `${i + 1} of ${rounds.length}${startsWith(round)}`)));
   const views = [["all", "all face up"], ["mover", "of the seat to move"], ...match.players.map((one, seat) => [seat, `${seat} ${one}`])];
   $("hands").append(...views.map(([value, text]) => element("option", { value }, text)));
   for (const kind of Object.keys(kinds)) {

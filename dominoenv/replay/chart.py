@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from html import escape
 
-from dominoenv.records import Record
+from dominoenv.records.format import Record
 
 WIDTH, HEIGHT = 640, 260  # points
 LEFT, RIGHT, TOP, BOTTOM = 44, 40, 12, 28

@@ -1,67 +1,75 @@
-"""What the page knows of a match: for each round the table, and what changes with every move."""
+"""What the page knows of a match: for each round the table, and what changes with every move.
+
+`Frames` follows the one replay in which a record is verified, and takes down what the page shows.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 from typing import Any
 
-from dominoenv.advice import Advice, mistakes
-from dominoenv.deals import dealt_position
-from dominoenv.game import Game
-from dominoenv.positions import FootTable
-from dominoenv.records import MATCH, MIDDLE, Record
-from dominoenv.replay.table import round_svg
-from dominoenv.rules import Rules
+from dominoenv.games.match_play import MatchPlay
+from dominoenv.games.registry import kind_of
+from dominoenv.records.annotations import Annotation, mistakes
+from dominoenv.records.format import ANNOTATIONS, Record
+from dominoenv.replay.svg import round_svg
 
 # What a page shows of a position, beside the tiles on the table.
-SHOWN = (
-    *("to_move", "hands", "boneyard", "drew", "scores", "penalties"),
-    *("markers", "pending", "owes_play", "foot"),
-)
+SHOWN = ("to_move", "hands", "boneyard", "drew", "owes_play", "scores", "penalties")
 Change = list[Any]  # ["=", path, value], ["-", path] or ["x", path, index]; a path is keys
 
 
-def replay_data(record: Record) -> dict[str, Any]:
-    """Return the match as plain JSON values, as `app.js` takes them."""
-    dealt = zip(record.rounds, games(record), strict=True)
-    rounds = [_Round(record.rules, line, game) for line, game in dealt]
-    for one, flags in zip(rounds, _mistakes(rounds), strict=True):
-        for step, is_mistake in zip(one.steps, flags, strict=True):
-            if is_mistake:
-                step["mistake"] = 1
-    return {
-        "game": record.header["game"],
-        "rules": str(record.rules),
-        "players": record.players,
-        "rounds": [one.data() for one in rounds],
-        "result": record.result,
-    }
+class Frames:
+    """Called at the deal of each round and after every move; `data` is what the page gets."""
+
+    def __init__(self) -> None:
+        self._rounds: list[_Round] = []
+
+    def __call__(self, game: MatchPlay) -> None:
+        """Take down where a game stands."""
+        if not game.moves:
+            self._rounds.append(_Round(game))
+        else:
+            self._rounds[-1].moved(game)
+
+    def data(self, record: Record) -> dict[str, Any]:
+        """Return the followed match as plain JSON values, as `app.js` takes them."""
+        rounds = self._rounds[-len(record.rounds) :]
+        kept = [line.get(ANNOTATIONS, [None] * len(line["moves"])) for line in record.rounds]
+        for one, beside, flags in zip(rounds, kept, _mistakes(rounds, kept), strict=True):
+            one.annotate(beside, flags)
+        return {
+            "game": kind_of(record.rules).title,
+            "rules": str(record.rules),
+            "players": record.players,
+            "places": _places(record),
+            "rounds": [one.data() for one in rounds],
+            "result": record.result,
+        }
 
 
-def games(record: Record) -> Iterator[Game]:
-    """Yield a game at the deal of each round; the record has been verified."""
-    scores: list[int] | None = None
-    for line in record.rounds:
-        yield Game.from_position(dealt_position(record.rules, line, scores))
-        if record.header.get("episode", MATCH) == MATCH:
-            scores = line["scores"]
+def _places(record: Record) -> dict[str, str]:
+    """Return where moves go, in words, by what stands after their @."""
+    names, table = dict(enumerate(record.players)), kind_of(record.rules).table
+    moves = {move for line in record.rounds for move in line["moves"] if "@" in move}
+    places = sorted({move.split("@")[1] for move in moves})
+    return {place: table.place_text(record.rules, place, names) for place in places}
 
 
-def shown(game: Game) -> dict[str, Any]:
-    """Return what the page shows of a position; `foot`: the double that waits for toes."""
+def shown(game: MatchPlay) -> dict[str, Any]:
+    """Return what the page shows of a position.
+
+    `marked`: names of marked trains; `waiting`: doubles to be covered or completed; `duty`: what
+    binds the seat to move, in words.
+    """
     position = game.position()
-    if "table" in position and (foot := _open_foot(game.rules, position)):
-        position["foot"] = foot
-    return {key: position[key] for key in SHOWN if key in position}
-
-
-def _open_foot(rules: Rules, position: dict[str, Any]) -> str | None:
-    """Return the double that waits for toes, or None."""
-    table, entries = FootTable(rules, position["centre"]), position["table"]
-    for text, *where in entries:
-        entry = where[0] if where else -1
-        table.join(rules.tiles.parse(text), table.pip_of(entry), entry)
-    return None if table.foot is None else str(entries[table.foot][0])
+    board = kind_of(game.rules).table.board(game.rules, position)
+    return {
+        **{key: position[key] for key in SHOWN if key in position},
+        "marked": [train.name for train in board.trains if train.is_marked],
+        "waiting": board.waiting_tiles(),
+        "duty": "" if game.round_over else board.duty,
+    }
 
 
 def changes(before: Any, after: Any, path: tuple[Any, ...] = ()) -> Iterator[Change]:
@@ -95,41 +103,51 @@ def _lost_one(before: list[Any], after: list[Any]) -> int | None:
 
 
 class _Round:
-    """One round, replayed; `game` stands at its deal before, and at its end after."""
+    """One round as it is followed."""
 
-    def __init__(self, rules: Rules, line: dict[str, Any], game: Game) -> None:
-        self.line, self.rules, self.game = line, rules, game
-        self.start = shown(game)
-        self.steps = list(self._steps())
+    def __init__(self, game: MatchPlay) -> None:
+        self._index, self.start = game.round, shown(game)
+        middle = kind_of(game.rules).table.board(game.rules, game.position()).middle
+        self._middle = "" if middle is None else f"{max(middle)}-{min(middle)}"
+        self.steps: list[dict[str, Any]] = []
+        self._next(game, self.start)
 
-    def _steps(self) -> Iterator[dict[str, Any]]:
-        before = self.start
-        moves = self.line["moves"]
-        for move, advice in zip(moves, self.line.get("policy", [None] * len(moves)), strict=True):
-            step = {"seat": self.game.to_move, "move": move, "legal": self.game.legal_moves()}
-            if advice is not None:
-                step["advice"] = advice
-            self.game.push(move)
-            after = shown(self.game)
-            yield {**step, "changes": list(changes(before, after))}
-            before = after
+    def _next(self, game: MatchPlay, now: dict[str, Any]) -> None:
+        """Take down who is to move; at the end, the table."""
+        self._now = now
+        self._open = {"seat": game.to_move, "legal": game.legal_moves()}
+        if game.round_over:
+            self._end = game.position()
+
+    def moved(self, game: MatchPlay) -> None:
+        """Take down a move."""
+        before, after = self._now, shown(game)
+        step = {**self._open, "move": game.moves[-1], "changes": list(changes(before, after))}
+        self.steps.append(step)
+        self._next(game, after)
+
+    def annotate(self, beside: list[Annotation | None], flags: list[bool]) -> None:
+        """Write what the record says beside each move."""
+        for step, annotation, is_mistake in zip(self.steps, beside, flags, strict=True):
+            if annotation is not None:
+                step["annotation"] = annotation
+            if is_mistake:
+                step["mistake"] = 1
 
     def data(self) -> dict[str, Any]:
-        position = self.game.position()
         return {
-            "round": self.line["round"],
-            "double": self.line[MIDDLE[self.rules.game]],
-            "blocked": int(all(position["hands"])),
+            "round": self._index,
+            "middle": self._middle,
+            "blocked": int(all(self._end["hands"])),
             "start": self.start,
             "steps": self.steps,
-            "svg": round_svg(position),
+            "svg": round_svg(self._end),
         }
 
 
-def _mistakes(rounds: list[_Round]) -> Iterator[list[bool]]:
+def _mistakes(rounds: list[_Round], kept: list[list[Annotation | None]]) -> Iterator[list[bool]]:
     """Yield the mistakes of each round; what is usually at stake is that of the whole match."""
-    steps = [step for one in rounds for step in one.steps]
-    advice: list[Advice | None] = [step.get("advice") for step in steps]
-    flags = iter(mistakes([(step["seat"], step["move"]) for step in steps], advice))
+    steps = [(step["seat"], step["move"]) for one in rounds for step in one.steps]
+    flags = iter(mistakes(steps, [one for of_round in kept for one in of_round]))
     for one in rounds:
         yield [next(flags) for _ in one.steps]

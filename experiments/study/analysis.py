@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 
-from experiments.inference import Estimate, corrected, interval
+from experiments.statistics import Estimate, corrected, interval
 from experiments.study.config import StudyConfig
 from experiments.tournament.analysis import (
     Array,
@@ -18,7 +18,7 @@ from experiments.tournament.analysis import (
 )
 from experiments.tournament.config import TournamentConfig
 from experiments.tournament.run import Played
-from experiments.tournament.tables import PAIR
+from experiments.tournament.schedule import PAIR
 
 CHANGES = ("penalty", "turns", "blocked")  # what of SameRow is compared between cells
 

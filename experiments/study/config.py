@@ -12,7 +12,7 @@ from pydantic import Field, model_validator
 
 from dominoenv import DominoError, make_rules
 from experiments.config import Model
-from experiments.tournament.config import Contest, Label, TournamentConfig
+from experiments.tournament.config import Label, MatchConfig, TournamentConfig
 
 
 class Cell(Model):
@@ -35,7 +35,7 @@ class Cell(Model):
             yield ", ".join(words) or "base", options
 
 
-class StudyConfig(Contest):
+class StudyConfig(MatchConfig):
     """A study. An agent that does not play a cell's game sits it out."""
 
     cells: Annotated[tuple[Cell, ...], Field(min_length=1)]
@@ -75,7 +75,7 @@ class StudyConfig(Contest):
         own = {"pairs": pairs, "pair_deals": 0 if nobody_meets else self.pair_deals}
         if not agents or not (own["pair_deals"] or self.same_deals):
             raise ValueError(f"cell {label!r}: nobody would play; which agents play {game}?")
-        shared = {name: getattr(self, name) for name in Contest.model_fields}
+        shared = {name: getattr(self, name) for name in MatchConfig.model_fields}
         return TournamentConfig(**{**shared, **own, "game": game, "rules": rules, "agents": agents})
 
     def resolved(self) -> dict[str, Any]:

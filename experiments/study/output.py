@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from dominoenv.batch import HELD_OUT_MATCH
-from dominoenv.files import write_atomically
+from dominoenv.core.files import write_atomically
 from experiments.study.analysis import Findings
 from experiments.study.config import StudyConfig
 from experiments.study.report import markdown

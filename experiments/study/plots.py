@@ -14,7 +14,7 @@ import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
-from experiments.inference import Estimate
+from experiments.statistics import Estimate
 from experiments.study.analysis import Findings, PairLine, SameLine
 from experiments.study.config import StudyConfig
 from experiments.tournament.plots import GREY, save
@@ -34,7 +34,7 @@ class Panel:
     """One column of a picture."""
 
     title: str
-    unit: str
+    block: str
     series: Series
     neutral: float | None = 0.0
     """Where nothing is better than anything."""
@@ -177,5 +177,5 @@ def _draw_panel(axes: Axes, cells: Sequence[str], panel: Panel, names: Sequence[
         axes.axvline(panel.neutral, color=GREY, linewidth=0.8, linestyle=":")
     axes.grid(alpha=0.3)
     axes.set_title(panel.title, fontsize=10)
-    axes.set_xlabel(panel.unit)
+    axes.set_xlabel(panel.block)
     axes.spines[["top", "right"]].set_visible(False)

@@ -77,7 +77,7 @@ def _deals_needed(config: StudyConfig, lines: Sequence[PairLine]) -> Grid:
                 line.row.b,
                 f"{line.row.deals:,}",
                 count(deals_to_settle(config, line.row)),
-                *(count(line.row.deals_needed[size]) for size in sizes),
+                *(count(line.row.sample_size[size]) for size in sizes),
             )
             for line in lines
         ),

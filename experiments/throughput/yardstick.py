@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dominoenv import DominoError, Rules, make_rules
-from dominoenv.games import kind_of
+from dominoenv.games.registry import kind_of
 
 SOURCE = Path(__file__).with_name("mexican_train.c")
 COMPILERS = ("cc", "gcc", "clang")

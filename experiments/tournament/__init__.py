@@ -8,7 +8,7 @@ From Python: `play_tournament`, `analyse`, `write_results`. Docs: `docs/tourname
 from experiments.tournament.analysis import Analysis, analyse
 from experiments.tournament.config import TournamentConfig
 from experiments.tournament.output import write_results
-from experiments.tournament.run import Played, play_tournament, play_unit
+from experiments.tournament.run import Played, play_block, play_tournament
 
 __all__ = [
     "Analysis",
@@ -16,6 +16,6 @@ __all__ = [
     "TournamentConfig",
     "analyse",
     "play_tournament",
-    "play_unit",
+    "play_block",
     "write_results",
 ]

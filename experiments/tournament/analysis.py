@@ -13,21 +13,22 @@ from dataclasses import dataclass, replace
 import numpy as np
 from numpy.typing import NDArray
 
-from experiments.deals import BY_CENTRE, BY_DOUBLE, FREE, NOBODY
-from experiments.inference import (
-    LEAST_DEALS,
+from dominoenv.core.round import BY_CENTRE, BY_DOUBLE, FREE
+from experiments.arena import NOBODY
+from experiments.statistics import (
+    MIN_DEALS,
     Estimate,
     corrected,
-    deals_needed,
     interval,
+    minimum_detectable_difference,
     p_of_equal_columns,
     p_value,
-    smallest_found,
+    sample_size,
 )
-from experiments.tournament.config import Contest, TournamentConfig
+from experiments.tournament.config import MatchConfig, TournamentConfig
 from experiments.tournament.rating import Rating, rate
 from experiments.tournament.run import Played
-from experiments.tournament.tables import MIXED, PAIR, SAME, TABLES
+from experiments.tournament.schedule import MIXED, PAIR, SAME, TABLES
 
 Array = NDArray[np.float64]
 
@@ -67,9 +68,9 @@ class PairRow:
     """Share of rounds that nobody won by going out."""
     of_a: Side
     of_b: Side
-    smallest_found: float
+    minimum_detectable_difference: float
     """Difference that so many deals find with the config's power."""
-    deals_needed: dict[str, int]
+    sample_size: dict[str, int]
     """For each of the config's differences."""
 
 
@@ -162,11 +163,11 @@ def _pair_rows(
     return [replace(row, p_corrected=p) for row, p in zip(rows, p_values, strict=True)]
 
 
-def pair_row(config: Contest, played: Played, table: str, a: str, b: str) -> PairRow | None:
+def pair_row(config: MatchConfig, played: Played, table: str, a: str, b: str) -> PairRow | None:
     """Compare two agents at one kind of table; None if they have not met on two deals."""
     some, at_a, at_b = _meetings(played, table, a, b)
     differences = pair_differences(played, table, a, b)
-    if len(differences) < LEAST_DEALS:
+    if len(differences) < MIN_DEALS:
         return None
     deviation = float(differences.std(ddof=1))
     p = p_value(differences)
@@ -183,9 +184,11 @@ def pair_row(config: Contest, played: Played, table: str, a: str, b: str) -> Pai
         blocked=float((played.games.went_out[some] == NOBODY).mean()),
         of_a=_side(played, some, at_a[some], config.confidence),
         of_b=_side(played, some, at_b[some], config.confidence),
-        smallest_found=smallest_found(deviation, len(differences), config.confidence, config.power),
-        deals_needed={
-            f"{size:g}": deals_needed(size, deviation, config.confidence, config.power)
+        minimum_detectable_difference=minimum_detectable_difference(
+            deviation, len(differences), config.confidence, config.power
+        ),
+        sample_size={
+            f"{size:g}": sample_size(size, deviation, config.confidence, config.power)
             for size in config.differences
         },
     )
@@ -236,7 +239,7 @@ def _side(
 # -------------------------------------------------------------------------- tables of one agent
 
 
-def same_row(config: Contest, played: Played, agent: str) -> SameRow:
+def same_row(config: MatchConfig, played: Played, agent: str) -> SameRow:
     """Describe the rounds of an agent among its like."""
     values = same_values(played, agent)
     means = {name: interval(column, config.confidence) for name, column in values.items()}

@@ -8,12 +8,12 @@ from pathlib import Path
 from typing import TypeVar
 
 from experiments.config import load_config
-from experiments.tournament.config import Contest
+from experiments.tournament.config import MatchConfig
 from experiments.tournament.run import prepare_folder
 
 RUNS = Path("runs")
 ALL_CORES = -1
-C = TypeVar("C", bound=Contest)
+C = TypeVar("C", bound=MatchConfig)
 
 
 def run_command(

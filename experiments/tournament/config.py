@@ -19,7 +19,7 @@ from experiments.config import (
     Positive,
     PositiveInt,
 )
-from experiments.inference import LEAST_DEALS
+from experiments.statistics import MIN_DEALS
 
 Label = Annotated[str, Field(pattern=r"^[^|\s]([^|\n]{0,38}[^|\s])?$")]
 """What an agent is called in tables: up to 40 characters, but no | that would end a cell."""
@@ -77,7 +77,7 @@ class TrainedAgent(CheckpointPolicy):
         """Return the agent. Raises CheckpointError for files and rules that do not fit."""
         import torch  # here: a tournament without networks need not wait for it
 
-        from dominoenv.envs.trained import load_policy
+        from dominoenv.opponents.trained import load_policy
 
         torch.set_num_threads(1)  # the cores are busy with other deals
         return load_policy(self.path, rules, self.deterministic, seed)
@@ -89,7 +89,7 @@ Agent = Annotated[NamedAgent | TrainedAgent, Field(discriminator="kind")]
 Deals = Annotated[int, Field(ge=0)]
 
 
-class Contest(Experiment):
+class MatchConfig(Experiment):
     """What tournaments and studies share: who plays whom, on how many deals, how sure."""
 
     agents: Annotated[tuple[Agent, ...], Field(min_length=1)]
@@ -134,7 +134,7 @@ class Contest(Experiment):
     def _enough_deals(self) -> Self:
         keys = [key for key in type(self).model_fields if key.endswith("_deals")]
         for key in keys:
-            if 0 < getattr(self, key) < LEAST_DEALS:
+            if 0 < getattr(self, key) < MIN_DEALS:
                 raise ValueError(f"{key}=1: one deal has no interval, give 0 or at least 2")
         if not any(getattr(self, key) for key in keys):
             raise ValueError(f"{', '.join(keys)} are all 0: nothing would be played")
@@ -148,7 +148,7 @@ class Contest(Experiment):
         return tuple(agent.title for agent in self.agents)
 
 
-class TournamentConfig(Contest):
+class TournamentConfig(MatchConfig):
     """A tournament."""
 
     mixed_deals: Deals = 0

@@ -16,13 +16,13 @@ from typing import Any
 import numpy as np
 
 from dominoenv.batch import HELD_OUT_MATCH
-from dominoenv.files import write_atomically
+from dominoenv.core.files import write_atomically
 from experiments.tournament.analysis import Analysis
-from experiments.tournament.config import Contest, TournamentConfig, TrainedAgent
+from experiments.tournament.config import MatchConfig, TournamentConfig, TrainedAgent
 from experiments.tournament.report import markdown
 from experiments.tournament.run import Played
+from experiments.tournament.schedule import TABLES
 from experiments.tournament.store import program
-from experiments.tournament.tables import TABLES
 
 LIBRARIES = ("numpy", "numba", "scipy", "statsmodels", "choix")
 
@@ -46,7 +46,7 @@ def write_results(
     draw_plots(config, analysis, played, folder)
 
 
-def versions(config: Contest) -> dict[str, str]:
+def versions(config: MatchConfig) -> dict[str, str]:
     """Return the versions of what decides a result."""
     torch = any(isinstance(agent, TrainedAgent) for agent in config.agents)
     libraries = (*LIBRARIES, "torch") if torch else LIBRARIES

@@ -20,7 +20,7 @@ from experiments.tournament.analysis import Analysis, PairRow
 from experiments.tournament.config import TournamentConfig
 from experiments.tournament.rating import Rating
 from experiments.tournament.run import Played
-from experiments.tournament.tables import PAIR
+from experiments.tournament.schedule import PAIR
 
 BLUE, GREY = "#0b6e99", "#777777"
 DIFFERENCES = "RdBu"  # red above 0: worse; blue below: better (the map is turned round)

@@ -19,12 +19,12 @@ import choix
 import numpy as np
 from numpy.typing import NDArray
 
-from experiments.inference import Estimate
+from experiments.statistics import Estimate
 from experiments.tournament.run import Played
 
 ELO = 400 / math.log(10)  # points of a factor e in the odds
 PRIOR = 0.1  # wins of everybody over everybody else: a rating exists where somebody never lost
-MOST_ROUNDS = 10_000  # of the iteration to the maximum; a dozen is usual
+MAX_ROUNDS = 10_000  # of the iteration to the maximum; a dozen is usual
 
 
 @dataclass(frozen=True)
@@ -95,7 +95,7 @@ def fit(wins: NDArray[np.float64], start: NDArray[np.float64] | None = None) -> 
     """Return (n,) ratings from (n, n) wins; a start near them saves time."""
     regular = wins + PRIOR * (1 - np.eye(len(wins)))
     begin = None if start is None else start / ELO
-    strengths = choix.ilsr_pairwise_dense(regular, initial_params=begin, max_iter=MOST_ROUNDS)
+    strengths = choix.ilsr_pairwise_dense(regular, initial_params=begin, max_iter=MAX_ROUNDS)
     ratings: NDArray[np.float64] = ELO * (strengths - strengths.mean())
     return ratings
 

@@ -14,12 +14,12 @@ from rich.table import Table
 from rich.text import Text
 
 from dominoenv import Rules
-from experiments.inference import Estimate, deals_needed
+from experiments.statistics import Estimate, sample_size
 from experiments.tournament.analysis import Analysis, PairRow, SameRow, SeatRow, Seats, Side
-from experiments.tournament.config import Contest, TournamentConfig
+from experiments.tournament.config import MatchConfig, TournamentConfig
 from experiments.tournament.rating import Rating, deals_apart
 from experiments.tournament.run import Played
-from experiments.tournament.tables import PAIR
+from experiments.tournament.schedule import PAIR
 
 WIDTH = 110  # columns of the terminal's tables at least, also where the output is a file
 
@@ -119,12 +119,12 @@ def _step_cells(
     )
 
 
-def deals_to_settle(config: Contest, row: PairRow) -> float:
+def deals_to_settle(config: MatchConfig, row: PairRow) -> float:
     """Return how many deals find a pair's difference, if it is what was measured."""
     size = row.difference.mean
     if row.deviation == 0 or size == 0:
         return math.inf
-    return deals_needed(size, row.deviation, config.confidence, config.power)
+    return sample_size(size, row.deviation, config.confidence, config.power)
 
 
 def _pairs(config: TournamentConfig, title: str, rows: Sequence[PairRow]) -> Grid:
@@ -230,7 +230,7 @@ def _deals_needed(config: TournamentConfig, rows: Sequence[PairRow]) -> Grid:
                 row.b,
                 row.table,
                 f"{row.deals:,}",
-                f"{row.smallest_found:.2f}",
+                f"{row.minimum_detectable_difference:.2f}",
                 *(f"{row.deals_needed[size]:,}" for size in sizes),
             )
             for row in rows
@@ -341,7 +341,7 @@ Every deal is played with the agents turned through all seats; all tables play t
 {how_it_was_made(config, "tournament", versions)}"""
 
 
-def how_it_was_made(config: Contest, what: str, versions: dict[str, str]) -> str:
+def how_it_was_made(config: MatchConfig, what: str, versions: dict[str, str]) -> str:
     """Return the last section of a report: all that it takes to play the same again."""
     used = ", ".join(f"{name} {version}" for name, version in versions.items())
     return f"""## How it was made

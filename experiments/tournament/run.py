@@ -16,11 +16,11 @@ from numpy.typing import NDArray
 from tqdm import tqdm
 
 from dominoenv import CheckpointError
+from experiments.arena import Games, play
 from experiments.config import ConfigError
-from experiments.deals import Games, play
-from experiments.tournament.config import Contest, TournamentConfig
+from experiments.tournament.config import MatchConfig, TournamentConfig
+from experiments.tournament.schedule import TABLES, Block, blocks, lineups
 from experiments.tournament.store import FOLDER, Store
-from experiments.tournament.tables import TABLES, Unit, lineups, units, with_drawn_starter
 
 RESULTS = ("config.yaml", "results.json", "results.csv", "games.npz", "report.md")
 PLOTS = ("ratings.png", "pairs.png", "penalties.png")  # of a tournament
@@ -45,14 +45,18 @@ class Played:
         return float(self.games.decisions.sum()) / max(self.seconds, 1e-9)
 
 
-def play_unit(config: TournamentConfig, unit: Unit) -> tuple[Games, float]:
+def play_block(config: TournamentConfig, block: Block) -> tuple[Games, float]:
     """Play one unit; return its games and how many seconds it took."""
     began = time.perf_counter()
     rules = config.make_rules()
     by_title = {agent.title: agent for agent in config.agents}
-    policies = [by_title[title].make(rules, unit.luck(config.seed, title)) for title in unit.agents]
-    deals, seats = lineups(unit, rules.players, config.seed)
-    games = play(with_drawn_starter(rules), deals, seats, policies, config.seed)
+    policies = [
+        by_title[title].make(rules, block.agent_seed(config.seed, title)) for title in block.agents
+    ]
+    deals, seats = lineups(block, rules.players, config.seed)
+    # In a single round it does not matter which seat begins, as line-ups turn through all of them.
+    # Drawn, no seat differs from another by the rules: one that does better is a bug.
+    games = play(rules.with_drawn_starter(), deals, seats, policies, config.seed)
     return games, time.perf_counter() - began
 
 
@@ -75,12 +79,14 @@ def play_tournaments(
         for agent in config.agents:
             agent.make(config.make_rules(), seed=0)
     stores = [Store(config, folder) for config in configs]
-    wanted = [Task(number, unit) for number, config in enumerate(configs) for unit in units(config)]
-    missing = [task for task in wanted if stores[task.config].read(task.unit) is None]
+    wanted = [
+        Task(number, block) for number, config in enumerate(configs) for block in blocks(config)
+    ]
+    missing = [task for task in wanted if stores[task.config].read(task.block) is None]
     with _bar(len(wanted), len(wanted) - len(missing)) as bar:
         decisions, began = 0, time.perf_counter()
         for task, games, seconds in _all_played(configs, missing, jobs):
-            stores[task.config].write(task.unit, games, seconds)
+            stores[task.config].write(task.block, games, seconds)
             decisions += int(games.decisions.sum())
             speed = decisions / (time.perf_counter() - began)
             bar.set_postfix_str(f"{speed:,.0f} decisions/s", refresh=False)
@@ -93,7 +99,7 @@ class Task:
     """A unit of one of several tournaments."""
 
     config: int
-    unit: Unit
+    block: Block
 
 
 def _all_played(
@@ -107,7 +113,7 @@ def _all_played(
 
 
 def _named(config: TournamentConfig, task: Task) -> tuple[Task, Games, float]:
-    return task, *play_unit(config, task.unit)
+    return task, *play_block(config, task.block)
 
 
 def _bar(total: int, done: int) -> tqdm[Never]:
@@ -126,15 +132,15 @@ def collect(config: TournamentConfig, store: Store) -> Played:
     titles = tuple(sorted(config.titles))
     place = {title: number for number, title in enumerate(titles)}
     games, deals, who, tables, total = [], [], [], [], 0.0
-    for unit in units(config):
-        found = store.read(unit)
+    for block in blocks(config):
+        found = store.read(block)
         if found is None:
-            raise CheckpointError(f"{store.path(unit)} is gone: run the tournament with --resume")
-        deal, seats = lineups(unit, store.players, config.seed)
+            raise CheckpointError(f"{store.path(block)} is gone: run the tournament with --resume")
+        deal, seats = lineups(block, store.players, config.seed)
         games.append(found[0])
         deals.append(deal)
-        who.append(np.array([place[title] for title in unit.agents])[seats])
-        tables.append(np.full(len(deal), TABLES.index(unit.table)))
+        who.append(np.array([place[title] for title in block.agents])[seats])
+        tables.append(np.full(len(deal), TABLES.index(block.table)))
         total += found[1]
     return Played(
         titles,
@@ -147,7 +153,7 @@ def collect(config: TournamentConfig, store: Store) -> Played:
 
 
 def prepare_folder(
-    config: Contest,
+    config: MatchConfig,
     folder: Path,
     resume: bool,
     overwrite: bool,

@@ -23,10 +23,10 @@ import numpy as np
 
 import agents
 import dominoenv
-from dominoenv.files import write_atomically
-from experiments.deals import Games
+from dominoenv.core.files import write_atomically
+from experiments.arena import Games
 from experiments.tournament.config import TournamentConfig
-from experiments.tournament.tables import Unit
+from experiments.tournament.schedule import Block
 
 FORMAT = 2  # of the files; raise it when the same name would mean something else
 FOLDER = "units"
@@ -53,23 +53,23 @@ class Store:
         rules = config.make_rules()
         self._common = [FORMAT, program(), rules.game, rules.to_dict(), config.seed]
 
-    def path(self, unit: Unit) -> Path:
+    def path(self, block: Block) -> Path:
         """Return where a unit is kept."""
-        who = {title: self._identities[title] for title in unit.agents}
-        text = json.dumps([*self._common, asdict(unit), who], sort_keys=True, default=str)
+        who = {title: self._identities[title] for title in block.agents}
+        text = json.dumps([*self._common, asdict(block), who], sort_keys=True, default=str)
         return self.folder / f"{hashlib.sha256(text.encode()).hexdigest()[:24]}.npz"
 
-    def write(self, unit: Unit, games: Games, seconds: float) -> None:
+    def write(self, block: Block, games: Games, seconds: float) -> None:
         """Keep what was played, and how long it took one core."""
         buffer = io.BytesIO()
         arrays: Mapping[str, Any] = games.arrays()
         np.savez_compressed(buffer, seconds=seconds, **arrays)
-        write_atomically(self.path(unit), buffer.getvalue())
+        write_atomically(self.path(block), buffer.getvalue())
 
-    def read(self, unit: Unit) -> tuple[Games, float] | None:
+    def read(self, block: Block) -> tuple[Games, float] | None:
         """Return the games of a unit and the seconds they took; None if there is no whole file."""
         try:
-            with np.load(io.BytesIO(self.path(unit).read_bytes())) as file:
+            with np.load(io.BytesIO(self.path(block).read_bytes())) as file:
                 arrays = {name: file[name] for name in file.files}
             seconds = float(arrays.pop("seconds"))
             games = Games(**arrays)

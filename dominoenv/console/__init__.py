@@ -1,0 +1,1 @@
+"""A person in the terminal: a session of play, saved and resumed, and the command line."""

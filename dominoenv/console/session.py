@@ -1,0 +1,270 @@
+"""A sitting: one person and agents at a table, as it is played, saved and gone on with.
+
+A saved sitting is a JSON object: who sits where, the seed, and the moves of each round; all else
+follows by replaying. What an agent draws at random depends on the seed and on the moves made, so a
+sitting that was interrupted goes on as it would have gone on anyway.
+"""
+
+from __future__ import annotations
+
+import importlib
+import importlib.util
+import json
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from typing import Any, Self
+
+import numpy as np
+
+from dominoenv.core.files import write_atomically
+from dominoenv.core.rules import Rules, whole_number
+from dominoenv.errors import DominoError, RecordError, nearest, shortened
+from dominoenv.game import Game
+from dominoenv.games.match_play import move_texts
+from dominoenv.games.registry import GAMES, make_rules
+from dominoenv.policies import Policy, make_policy
+from dominoenv.records.annotations import (
+    PROBABILITY,
+    SCORE,
+    Annotation,
+    checked_rows,
+    in_words,
+    noted,
+)
+
+FORMAT = 1
+KEYS = ("type", "format", "game", "rules", "seed", "seat", "against", "hints", "record", "rounds")
+MAX_FILE = 1 << 24  # bytes; a match with all numbers beside its moves is far smaller
+LIBRARY = Path(__file__).resolve().parent
+
+
+class PlaySession:
+    """A match of a person against agents.
+
+    against: the names of the other seats' agents, clockwise from the person's; fewer names than
+    seats are gone through again. hints: the agent that is asked for advice. record: where the
+    match's record goes. Raises DominoErrors for what cannot be.
+    """
+
+    def __init__(
+        self,
+        rules: Rules,
+        seed: int | None = None,
+        seat: int = 0,
+        against: Sequence[str] = ("heaviest",),
+        hints: str = "heaviest",
+        record: str = "",
+    ) -> None:
+        self.game = Game(rules.game, rules, seed=seed)
+        self.seat = whole_number("seat", seat, 0, rules.players - 1)
+        if not 1 <= len(against) < rules.players:
+            raise DominoError(f"{len(against)} opponents for the {rules.players - 1} other seats")
+        self.against = [against[i % len(against)] for i in range(rules.players - 1)]
+        self.hints = hints
+        self.record = record or f"{rules.game}-{self.game.seed}.jsonl"
+        others = [(seat + 1 + i) % rules.players for i in range(rules.players - 1)]
+        self._agents = {
+            other: find_policy(name, rules)
+            for other, name in zip(others, self.against, strict=True)
+        }
+        self._adviser = find_policy(hints, rules)
+        self._before: list[Game] = []  # what `undo` goes back to
+
+    # ------------------------------------------------------------------------------------ reading
+
+    @property
+    def names(self) -> list[str]:
+        """The name at each seat."""
+        players = range(self.game.rules.players)
+        return [self._agents[seat].name if seat in self._agents else "person" for seat in players]
+
+    @property
+    def is_persons_turn(self) -> bool:
+        """Whether the round goes on and the person is to move."""
+        return not self.game.round_over and self.game.to_move == self.seat
+
+    @property
+    def can_undo(self) -> bool:
+        """Whether the person's last move can be taken back."""
+        return bool(self._before)
+
+    # ------------------------------------------------------------------------------------ playing
+
+    def move(self, text: str) -> None:
+        """Make the person's move. Raises IllegalActionError."""
+        before = self.game.copy()
+        self.game.push(text)
+        if text == "draw":
+            self._before.clear()  # it has shown a tile
+        elif text != "pass":  # which is no choice
+            self._before.append(before)
+
+    def undo(self) -> None:
+        """Take the person's last move back: of this turn, with nobody having moved since.
+
+        Nor can a draw be taken back, and what came before it. Raises DominoError then.
+        """
+        if not self._before:
+            raise DominoError("nothing to take back: others have moved, or a tile was drawn")
+        self.game = self._before.pop()
+
+    def let_others_move(self) -> Iterator[tuple[int, str]]:
+        """Let the agents move until it is the person's turn; yield each (seat, move)."""
+        while not self.game.round_over and self.game.to_move != self.seat:
+            self._before.clear()
+            seat, policy = self.game.to_move, self._agents[self.game.to_move]
+            text, advice = self._asked(policy)
+            self.game.push(text, advice)
+            yield seat, text
+
+    def hint(self) -> tuple[str, Annotation | None]:
+        """Return the move that the adviser would make, and what it says of all legal moves."""
+        return self._asked(self._adviser)
+
+    def _asked(self, policy: Policy) -> tuple[str, Annotation | None]:
+        game = self.game
+        rows, masks = game.observation()
+        policy.rng = np.random.default_rng([game.seed or 0, game.round, len(game.moves)])
+        action = int(policy.act(rows, masks)[0])
+        advice = annotation_of(policy, rows, masks) if masks.sum() > 1 else None
+        texts = move_texts(game.rules).texts[game.to_move]
+        return texts[action], None if advice is None else in_words(advice, texts)
+
+    def next_round(self) -> None:
+        """Deal the next round."""
+        self._before.clear()
+        self.game.next_round()
+
+    # ------------------------------------------------------------------------------------- files
+
+    def save(self, path: Path) -> None:
+        """Write all that is needed to go on. Raises RecordError where that cannot be."""
+        game = self.game
+        lines = game.record().rounds
+        played = [(line["moves"], line.get("policy", [])) for line in lines]
+        if not game.round_over:
+            played.append((game.moves, game.policy))
+        content = {
+            "type": "sitting",
+            "format": FORMAT,
+            "game": game.rules.game,
+            "rules": game.rules.to_dict(),
+            "seed": game.seed,
+            **{key: getattr(self, key) for key in ("seat", "against", "hints", "record")},
+            "rounds": [{"moves": moves, "policy": policy} for moves, policy in played],
+        }
+        try:
+            write_atomically(path, json.dumps(content, ensure_ascii=False).encode())
+        except OSError as error:
+            raise RecordError(f"cannot write {str(path)!r}: {error.strerror}") from error
+
+    @classmethod
+    def from_file(cls, path: Path) -> Self:
+        """Return a sitting as it was saved.
+
+        Raises RecordError for a file that cannot be read, or that is no saved sitting.
+        """
+        content = _read(path)
+        try:
+            return cls._from(content)
+        except DominoError as error:
+            raise RecordError(f"{path}: {error}") from None
+
+    @classmethod
+    def _from(cls, content: dict[str, Any]) -> Self:
+        _check_texts(content)
+        rules = make_rules(content["game"], content["rules"])
+        names = ("seed", "seat", "against", "hints", "record")
+        sitting = cls(rules, *(content[name] for name in names))
+        rounds = content["rounds"]
+        if not isinstance(rounds, list) or not 1 <= len(rounds) <= len(rules.rounds):
+            raise RecordError(f"rounds={shortened(rounds)} must be a list of the rounds so far")
+        for number, one in enumerate(rounds):
+            if number:
+                sitting.game.next_round()
+            _replay(sitting.game, one)
+        return sitting
+
+
+def _read(path: Path) -> dict[str, Any]:
+    """Return the object in a file, its keys checked."""
+    try:
+        with path.open("rb") as file:
+            raw = file.read(MAX_FILE + 1)
+    except OSError as error:
+        raise RecordError(f"cannot read {str(path)!r}: {error.strerror}") from error
+    try:
+        content = json.loads(raw.decode("utf-8")) if len(raw) <= MAX_FILE else None
+    except (ValueError, RecursionError):
+        content = None
+    if not isinstance(content, dict) or content.get("type") != "sitting":
+        raise RecordError(f"{path}: not a sitting that `play` has saved")
+    if content.get("format") != FORMAT:
+        raise RecordError(f"{path}: format={shortened(content.get('format'))}; known is {FORMAT}")
+    for key in {*content} ^ {*KEYS}:
+        raise RecordError(f"{path}: key {shortened(key)}: {nearest(key[:60], KEYS)}")
+    return content
+
+
+def _check_texts(content: dict[str, Any]) -> None:
+    against = content["against"]
+    if content["game"] not in [*GAMES]:
+        raise RecordError(f"game={shortened(content['game'])}: known: {', '.join(GAMES)}")
+    texts = [content["hints"], content["record"], *(against if isinstance(against, list) else [0])]
+    for text in texts:
+        if not isinstance(text, str):
+            raise RecordError("against, hints and record must be names")
+
+
+def _replay(game: Game, one: Any) -> None:
+    """Make the moves of one saved round."""
+    if not isinstance(one, dict) or {*one} != {"moves", "policy"}:
+        raise RecordError(f"rounds: {shortened(one)} must be an object of moves and policy")
+    moves, policy = one["moves"], one["policy"]
+    if not isinstance(moves, list) or not isinstance(policy, list):
+        raise RecordError("rounds: moves and policy must be lists")
+    if policy and len(policy) != len(moves):
+        raise RecordError(f"rounds: {len(policy)} entries of policy for {len(moves)} moves")
+    for move, advice in zip(moves, policy or [None] * len(moves), strict=True):
+        game.push(move, advice)
+
+
+# ------------------------------------------------------------------------------------------ agents
+
+
+def annotation_of(policy: Policy, rows: Any, masks: Any) -> dict[str, dict[int, float]] | None:
+    """Return what a policy says of the legal actions of one decision; None if it doesn't say."""
+    given = {
+        PROBABILITY: policy.probabilities(rows, masks),
+        SCORE: policy.scores(rows, masks),
+    }
+    said = {
+        kind: checked_rows(kind, values, masks)[0]
+        for kind, values in given.items()
+        if values is not None
+    }
+    return noted(masks[0], **said) if said else None
+
+
+def find_policy(name: str, rules: Rules) -> Policy:
+    """Return an agent by its name, or from the file of a trained one (`checkpoint.pt`).
+
+    Raises DominoErrors for names that nobody knows and files that hold no agent for these rules.
+    """
+    if not name.endswith(".pt"):
+        return make_policy(name, rules)
+    try:
+        from dominoenv.opponents.trained import load_policy
+    except ImportError as error:
+        raise DominoError(str(error)) from None
+    return load_policy(name, rules)
+
+
+def load_baselines() -> None:
+    """Make the names of the repository's agents known, where the library lies beside them."""
+    folder = LIBRARY.parent / "agents"
+    if not (folder / "agent.py").is_file():
+        return  # the library alone
+    found = importlib.util.find_spec("agents")  # another package may have that name
+    if found is not None and Path(found.origin or "").resolve().parent == folder:
+        importlib.import_module("agents")

@@ -1,0 +1,1 @@
+"""What no game decides: tiles, random streams, rules options, layouts, compiling, files."""

@@ -1,0 +1,84 @@
+"""Checks of what callers give: it comes back in its one form, or an error names what is wrong."""
+
+from __future__ import annotations
+
+import math
+import operator
+import secrets
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from dominoenv.errors import DominoError, nearest
+
+MAX_REWARD = 1e30  # per penalty point
+
+
+def checked_choice(name: str, value: object, choices: Sequence[str]) -> int:
+    """Return the place of `value` among the choices, or raise DominoError."""
+    if not isinstance(value, str) or value not in choices:
+        raise DominoError(f"{name}={value!r}: {nearest(value, choices)}")
+    return choices.index(value)
+
+
+def checked_seed(seed: object) -> int:
+    """Return a seed as an int; None draws one from the system."""
+    if seed is None:
+        return secrets.randbits(63)
+    try:
+        number = operator.index(seed)  # type: ignore[arg-type]
+    except TypeError:
+        raise DominoError(f"seed={seed!r} must be a whole number or None") from None
+    if not 0 <= number < 1 << 64:
+        raise DominoError(f"seed={number} must lie in 0 ... 2**64 - 1")
+    return number
+
+
+def as_array(name: str, values: object, error: type[DominoError] = DominoError) -> NDArray[Any]:
+    """Return values as an array, or raise an error where they cannot be one (ragged lists)."""
+    try:
+        return np.asarray(values)
+    except (TypeError, ValueError, OverflowError) as reason:
+        raise error(f"{name}: {reason}") from None
+
+
+def checked_index(name: str, value: object, limit: int) -> int:
+    """Return a whole number 0 ... limit-1, or raise DominoError."""
+    try:
+        number = operator.index(value)  # type: ignore[arg-type]
+    except TypeError:
+        number = -1
+    if not 0 <= number < limit:
+        raise DominoError(f"{name}={value!r} must be a whole number in 0 ... {limit - 1}")
+    return number
+
+
+def flag(name: str, value: object) -> bool:
+    """Return True or False, or raise DominoError for what is neither."""
+    if not isinstance(value, bool | np.bool_):
+        raise DominoError(f"{name}={value!r} must be true or false")
+    return bool(value)
+
+
+def positive(name: str, value: object) -> int:
+    """Return a whole number of at least 1, or raise DominoError."""
+    try:
+        number = operator.index(value)  # type: ignore[arg-type]
+    except TypeError:
+        number = 0
+    if number < 1:
+        raise DominoError(f"{name}={value!r} must be a whole number of at least 1")
+    return number
+
+
+def finite(name: str, value: object) -> float:
+    """Return a number as a float, or raise DominoError; float32 must hold what it is paid for."""
+    try:
+        number = math.nan if isinstance(value, str | bytes) else float(value)  # type: ignore[arg-type]
+    except (TypeError, ValueError, OverflowError):
+        number = math.nan
+    if not abs(number) <= MAX_REWARD:
+        raise DominoError(f"{name}={value!r} must be a finite number")
+    return number

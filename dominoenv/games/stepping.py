@@ -1,0 +1,245 @@
+"""Kernels that drive many games at once, of either kind: begin, step, observe.
+
+`settings` is one record of what a `BatchedGame` was made with; `outcomes` has one record a game, of
+what the last step brought. Letters: B games, P seats, L entries of an observation, A actions.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from dominoenv.core.bits import LINE, prefetch
+from dominoenv.core.compiling import inlined, kernel, outlined
+from dominoenv.core.round import PLAYING, SEATS
+from dominoenv.core.streams import EPISODE, below, open_stream
+from dominoenv.core.tiles import MAX_TILES
+from dominoenv.games.verbs import apply, deal, end_if_blocked, is_legal, legal, view
+
+CHECK, MOVE, CHECK_AND_MOVE, BEGIN = 1, 2, 3, 4  # what `advance_games` does
+PREFETCH_DISTANCE = 4  # games: so long before its turn a record is asked for
+HOT_LINES = 8  # cache lines of a record that steps use all the time
+REWARDS = ("zero_sum", "penalty", "win")
+ZERO_SUM, PENALTY, WIN = range(3)
+DRAWN_ROUND = -1  # settings["round"]: a one-round episode's round is drawn from the seed
+
+SETTINGS = np.dtype(
+    [
+        ("whole_match", np.int32),  # 1: an episode is a match; 0: one round
+        ("round", np.int32),  # index of the round that one-round episodes play, or DRAWN_ROUND
+        ("reward", np.int32),
+        ("reward_scale", np.float32),  # reward per penalty point
+        ("auto_forced", np.int32),  # 1: moves without a choice are made here
+        ("autoreset", np.int32),  # 1: an episode that ended is followed by the next one at once
+        ("observe", np.int32),  # 1: write observations
+        ("stride", np.int64),  # number of matches from one episode of a game to its next
+    ],
+    align=True,
+)
+
+OUTCOME = np.dtype(
+    [
+        ("round_over", np.bool_),  # a round ended in the last step
+        ("episode_over", np.bool_),  # an episode ended in the last step
+        ("penalties", np.int32, (SEATS,)),  # of the round that ended last
+        ("scores", np.int32, (SEATS,)),  # totals at the end of that round
+        ("winners", np.int8, (SEATS,)),  # 1: of the winners of the episode that ended last
+        ("ending", np.int32),  # how the round that ended last did
+    ],
+    align=True,
+)
+
+
+@outlined
+def begin_episode(g: Any, r: Any, s: Any, round_index: int) -> None:
+    """Deal the first round of match g["match"], or for one-round episodes the round wanted."""
+    g["scores"][:] = 0
+    g["round"] = 0
+    if not s["whole_match"]:
+        if round_index == DRAWN_ROUND:
+            g["stream"] = open_stream(g["seed"], g["match"], EPISODE)
+            round_index = below(g, r["num_rounds"])
+        g["round"] = round_index
+    deal(g, r)
+
+
+@outlined
+def pay_rewards(g: Any, r: Any, s: Any, out: Any, paid: Any, last: bool) -> None:
+    """Pay every seat for the round that has ended; `last`: the episode ends with it."""
+    players = int(r["players"])
+    total = 0
+    for seat in range(players):
+        total += int(g["penalties"][seat])
+        out["penalties"][seat] = g["penalties"][seat]
+        out["scores"][seat] = g["scores"][seat]
+    out["round_over"] = True
+    out["ending"] = g["ending"]
+    for seat in range(players):
+        own = int(g["penalties"][seat])
+        if s["reward"] == ZERO_SUM:
+            others = (total - own) / (players - 1)
+            paid[seat] += s["reward_scale"] * np.float32(others - own)
+        elif s["reward"] == PENALTY:
+            paid[seat] -= s["reward_scale"] * np.float32(own)
+    if last:
+        declare_winners(g, r, s, out, paid)
+
+
+@outlined
+def declare_winners(g: Any, r: Any, s: Any, out: Any, paid: Any) -> None:
+    """Name the winners of the episode, the lowest totals; they share the reward of a win."""
+    players = int(r["players"])
+    out["episode_over"] = True
+    lowest = g["scores"][0]
+    for seat in range(1, players):
+        lowest = min(lowest, g["scores"][seat])
+    winners = 0
+    for seat in range(players):
+        out["winners"][seat] = g["scores"][seat] == lowest
+        winners += 1 if g["scores"][seat] == lowest else 0
+    if s["reward"] == WIN:
+        for seat in range(players):
+            if out["winners"][seat]:
+                paid[seat] += np.float32(1.0 / winners)
+
+
+@inlined
+def finish_rounds(g: Any, r: Any, s: Any, out: Any, paid: Any) -> None:
+    """Pay a round that has ended and deal on, until somebody is to move or the episode is over.
+
+    An episode that ends before anybody decided anything (tiny hands) is passed over unpaid.
+    """
+    while g["ending"] != PLAYING:
+        last = not s["whole_match"] or g["round"] + 1 == r["num_rounds"]
+        if not out["episode_over"]:
+            pay_rewards(g, r, s, out, paid, last)
+        if not last:
+            g["round"] += 1
+            deal(g, r)
+        elif s["autoreset"]:
+            g["match"] += s["stride"]
+            begin_episode(g, r, s, int(s["round"]))
+        else:
+            return
+
+
+@inlined
+def advance_to_decision(g: Any, r: Any, s: Any, out: Any, paid: Any, mask: Any) -> None:
+    """Bring a game to the next decision, or to the end of its episode, and write its mask."""
+    while True:
+        finish_rounds(g, r, s, out, paid)
+        number, last = legal(g, r, mask)
+        if number != 1 or not s["auto_forced"]:
+            return
+        apply(g, r, last)
+
+
+@inlined
+def show(g: Any, r: Any, s: Any, row: Any) -> None:
+    """Write the observation of the seat to move, if observations are wanted."""
+    if s["observe"]:
+        view(g, r, int(g["to_move"]), row)
+
+
+@inlined
+def clear_outcome(out: Any, paid: Any) -> None:
+    """Forget the rewards and flags of the step before; penalties and winners stay to be read."""
+    paid[:] = 0
+    if out["round_over"]:
+        out["round_over"] = out["episode_over"] = False
+
+
+@inlined
+def prefetch_record(g: Any) -> None:
+    """Bring the part of a record that a step needs on its way into the cache."""
+    for line in range(HOT_LINES):
+        prefetch(g, LINE * line)
+
+
+@inlined
+def prefetch_piles(g: Any) -> None:
+    """Do the same for the ends of the piles, once the record has come that says where they are."""
+    prefetch(g["boneyard"], int(g["boneyard_size"]) - 1)
+    prefetch(g["played"], int(g["num_played"]))
+    prefetch(g["played"], MAX_TILES + int(g["num_played"]))  # what is noted beside each of `played`
+
+
+@kernel
+def deal_games(states: Any, rules: Any) -> None:
+    """Deal the round that stands in each record; scores stay."""
+    for i in range(len(states)):
+        deal(states[i], rules[0])
+
+
+@kernel
+def end_blocked_games(states: Any, rules: Any) -> None:
+    """End the rounds in which nobody can play, after records were written from outside."""
+    for i in range(len(states)):
+        end_if_blocked(states[i], rules[0])
+
+
+@kernel
+def advance_games(
+    states: Any,
+    rules: Any,
+    settings: Any,
+    games: Any,
+    numbers: Any,
+    masks: Any,
+    observations: Any,
+    rewards: Any,
+    outcomes: Any,
+    work: int,
+) -> int:
+    """Bring some games to their next decision. `work` says from where, and what `numbers` are.
+
+    CHECK, MOVE, CHECK_AND_MOVE: one action for each game. BEGIN: the round index of the episode
+    that each game begins; seed and match stand in the records. One kernel does it all, because each
+    one takes seconds to compile.
+
+    Returns -1, or the place in `games` of the first illegal action; nothing has changed then.
+    """
+    r, s = rules[0], settings[0]
+    size = len(games)
+    for k in range(size if work & CHECK else 0):
+        prefetch_record(states[games[min(k + PREFETCH_DISTANCE, size - 1)]])
+        if not is_legal(states[games[k]], r, numbers[k]):
+            return k
+    for k in range(0 if work == CHECK else size):
+        i = games[k]
+        g, out = states[i], outcomes[i]
+        ahead = games[min(k + PREFETCH_DISTANCE, size - 1)]
+        prefetch_record(states[ahead])
+        prefetch(outcomes[ahead], 0)
+        prefetch_piles(states[games[min(k + PREFETCH_DISTANCE // 2, size - 1)]])
+        clear_outcome(out, rewards[i])
+        if work == BEGIN:
+            begin_episode(g, r, s, numbers[k])
+        else:
+            apply(g, r, numbers[k])
+        advance_to_decision(g, r, s, out, rewards[i], masks[i])
+        if work == BEGIN:  # an episode that was over as it was dealt is nobody's outcome
+            clear_outcome(out, rewards[i])
+        show(g, r, s, observations[i])
+    return -1
+
+
+@kernel
+def show_games(
+    states: Any, rules: Any, settings: Any, games: Any, masks: Any, observations: Any
+) -> None:
+    """Write masks and observations of some games from their records."""
+    r, s = rules[0], settings[0]
+    for k in range(len(games)):
+        i = games[k]
+        legal(states[i], r, masks[i])
+        show(states[i], r, s, observations[i])
+
+
+@kernel
+def observe_games(states: Any, rules: Any, games: Any, seats: Any, rows: Any) -> None:
+    """Write what seat seats[k] of game games[k] may know into rows[k]."""
+    r = rules[0]
+    for k in range(len(games)):
+        view(states[games[k]], r, seats[k], rows[k])

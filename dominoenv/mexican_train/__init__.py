@@ -1,1 +1,0 @@
-"""Mexican Train: its state, its rules as kernels, and what a seat sees of it."""

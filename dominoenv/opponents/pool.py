@@ -1,0 +1,348 @@
+"""`OpponentPool`: who may sit at the opposing seats, and how often; it may change while games run.
+
+For every opposing seat and episode one member is drawn, by weight, from the seed, the match and
+what is in the pool then. A game that is being played keeps its line-up until its episode ends.
+Letters: P seats, n episodes.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any, TypeAlias
+
+import numpy as np
+from numpy.typing import NDArray
+
+from dominoenv.core.arguments import as_array, finite
+from dominoenv.core.compiling import kernel
+from dominoenv.core.rules import Rules
+from dominoenv.core.streams import GAMMA, LINEUP, mix, open_stream
+from dominoenv.errors import (
+    CheckpointError,
+    DominoError,
+    IllegalActionError,
+    UnknownNameError,
+    nearest,
+)
+from dominoenv.games.arguments import as_rules
+from dominoenv.opponents.snapshot import Snapshot
+from dominoenv.policies import Actions, Masks, Observations, Policy, make_policy
+
+WINDOW = 2000  # seats: what the share of beaten ones looks back upon
+PRIOR = 20  # seats, half of them beaten: what is assumed of a member that has hardly played
+
+Function: TypeAlias = Callable[[NDArray[np.float32], NDArray[np.int8]], Any]
+Player: TypeAlias = Policy | Function | str
+Opponent: TypeAlias = tuple[Player, float]  # who, and how often relative to the others
+Opponents: TypeAlias = "OpponentPool | Player | Sequence[Opponent]"
+
+
+@kernel
+def _draw_rolls(seed: Any, matches: Any, rolls: Any) -> None:
+    """Draw a number in [0, 1) for each seat of each match, which depends on these alone."""
+    for k in range(rolls.shape[0]):
+        for seat in range(rolls.shape[1]):
+            start = open_stream(seed[0], matches[k], LINEUP + seat)
+            rolls[k, seat] = (mix(start + GAMMA) >> np.uint64(11)) * 2.0**-53
+
+
+class FunctionPolicy(Policy):
+    """Plays by a function of (n, L) float32 observations in [0, 1] and (n, A) int8 masks."""
+
+    name = "function"
+
+    def __init__(self, rules: Rules, function: Function, seed: int = 0) -> None:
+        super().__init__(rules, seed)
+        self.function = function
+
+    def act(self, observations: Observations, masks: Masks) -> Actions:
+        """Return what the function answers: one action for each of n decisions."""
+        if observations.dtype == np.uint8:
+            observations = self.layout.scaled(observations)
+        return as_array("actions", self.function(observations, masks), IllegalActionError)
+
+
+@dataclass
+class Tally:
+    """How the learner did against some seats; a seat is beaten if it has more penalty points."""
+
+    seats: float = 0.0
+    beaten: float = 0.0
+    """A tie is half of one."""
+
+    def add(self, seats: float, beaten: float) -> None:
+        """Take in what an episode brought."""
+        self.seats += seats
+        self.beaten += beaten
+
+    def shrink(self, seats: float) -> None:
+        """Let all that was taken in count for so many seats at most."""
+        if self.seats > seats:
+            self.seats, self.beaten = float(seats), self.beaten * seats / self.seats
+
+
+@dataclass(eq=False)
+class Member:
+    """One of a pool, under a name of its own there."""
+
+    number: int
+    """Stands in line-ups; never given twice in one pool."""
+    name: str
+    policy: Policy
+    weight: float
+    recent: Tally = field(default_factory=Tally)
+    """Of about the last WINDOW seats: older ones count less and less."""
+
+    @property
+    def kind(self) -> str:
+        """The policy's name: what snapshots, say, have in common."""
+        return _name_of(self.policy)
+
+    @property
+    def beaten_share(self) -> float:
+        """Share of its recent seats that the learner beat; near 1/2 as long as it has hardly any.
+
+        Where the learner is no better than this member, it is 1/2.
+        """
+        return (self.recent.beaten + PRIOR / 2) / (self.recent.seats + PRIOR)
+
+
+class OpponentPool:
+    """Members with weights, each a policy, its name, or a function of (observations, masks).
+
+    - opponents: one of these, or (one of these, weight) pairs; left out, the pool is empty, and
+      somebody must be added before games can begin.
+
+    Several environments may share a pool: what is changed holds for all of them from the next
+    episode of each game on. Each plays with copies of the policies (shallow ones: weights are
+    shared) and generators of its own. Copied or pickled environments have a pool of their own.
+
+    Raises DominoErrors for members, weights and names that cannot be; nothing has changed then.
+    """
+
+    def __init__(
+        self,
+        rules: Rules | Mapping[str, Any] | str,
+        opponents: Player | Sequence[Opponent] | None = None,
+    ) -> None:
+        self.rules = as_rules(rules)
+        self._members: dict[str, Member] = {}
+        self._next = 0
+        self.totals: dict[str, Tally] = {}  # of each kind, since the pool was made
+        if opponents is not None:
+            self.replace(opponents)
+
+    def __repr__(self) -> str:
+        who = ", ".join(f"{member.name} {member.weight:g}" for member in self.members)
+        return f"OpponentPool({who})"
+
+    def __len__(self) -> int:
+        return len(self._members)
+
+    def __contains__(self, name: object) -> bool:
+        return name in self._members
+
+    def __getitem__(self, name: str) -> Member:
+        if name not in self._members:
+            raise UnknownNameError(f"opponent {name!r}: {nearest(name, self._members)}")
+        return self._members[name]
+
+    @property
+    def members(self) -> tuple[Member, ...]:
+        """Who is in the pool, in the order of coming."""
+        return tuple(self._members.values())
+
+    # ------------------------------------------------------------------------------------ changing
+
+    def add(self, who: Player, weight: float = 1.0, name: str | None = None) -> Member:
+        """Add a member.
+
+        name: must be free; left out, the policy's name, with a number behind it where that is taken
+        (`random`, `random-2`).
+        """
+        policy, weight = _as_policy(who, self.rules), _checked_weight(weight)
+        if name is not None and (not isinstance(name, str) or not name or name in self):
+            raise DominoError(f"opponent {name!r}: the name must be a text that is not taken yet")
+        member = Member(self._next, name or _free_name(_name_of(policy), self), policy, weight)
+        self._next += 1
+        self._members[member.name] = member
+        return member
+
+    def remove(self, name: str) -> Member:
+        """Remove a member, but not the last one; it plays the episodes on that it is seated in."""
+        member = self[name]
+        if len(self) == 1:
+            raise DominoError(f"opponent {name!r} is the last of the pool: add another one first")
+        return self._members.pop(member.name)
+
+    def reweigh(self, weights: Mapping[str, float]) -> None:
+        """Give some members, by name, new weights."""
+        new = [(self[name], _checked_weight(weight)) for name, weight in weights.items()]
+        for member, weight in new:
+            member.weight = weight
+
+    def replace(self, opponents: Player | Sequence[Opponent]) -> None:
+        """Put others in the place of all members."""
+        if isinstance(opponents, str | Policy) or callable(opponents):
+            opponents = [(opponents, 1.0)]
+        try:
+            pairs = [(who, weight) for who, weight in opponents]
+        except (TypeError, ValueError):
+            raise DominoError(
+                f"opponents={opponents!r} must be a policy, the name of one, a function, or "
+                "(one of these, weight) pairs"
+            ) from None
+        if not pairs:
+            raise DominoError("opponents must be at least one")
+        before, next_before = self._members, self._next
+        self._members = {}
+        try:
+            for who, weight in pairs:
+                self.add(who, weight)
+        except DominoError:
+            self._members, self._next = before, next_before
+            raise
+
+    # ------------------------------------------------------------------------------------- drawing
+
+    def draw(self, seed: int, matches: NDArray[np.int64]) -> NDArray[np.int64]:
+        """Return (n, P) numbers of members, one for each seat of (n,) matches of a seed.
+
+        They depend on the arguments and on members and weights alone. Raises DominoError for an
+        empty pool.
+        """
+        if not self._members:
+            raise DominoError("the pool is empty: opponents must be at least one")
+        rolls = np.zeros((len(matches), self.rules.players))
+        _draw_rolls(np.array([seed], np.uint64), np.ascontiguousarray(matches, np.int64), rolls)
+        upto = np.cumsum([member.weight for member in self.members])
+        places = np.searchsorted(upto / upto[-1], rolls, side="right")
+        numbers = np.array([member.number for member in self.members], np.int64)
+        drawn: NDArray[np.int64] = numbers[np.minimum(places, len(numbers) - 1)]
+        return drawn
+
+    def note(self, member: Member, seats: int, beaten: float) -> None:
+        """Take in how the learner did against so many seats of a member, or of a former one."""
+        self.totals.setdefault(member.kind, Tally()).add(seats, beaten)
+        here = self._members.get(member.name)
+        if here is not None and here.number == member.number:
+            here.recent.add(seats, beaten)
+            here.recent.shrink(WINDOW)
+
+    # --------------------------------------------------------------------------------------- state
+
+    def get_state(
+        self, former: Iterable[Member] = ()
+    ) -> tuple[dict[str, Any], dict[str, NDArray[np.float32]]]:
+        """Return what JSON can hold, and arrays by name: the weights of snapshots; see `set_state`.
+
+        former: members that have been removed and are seated still.
+        """
+        described: list[dict[str, Any]] = []
+        arrays: dict[str, NDArray[np.float32]] = {}
+        for member in (*self.members, *former):
+            entry: dict[str, Any] = {
+                "number": member.number,
+                "name": member.name,
+                "weight": member.weight,
+                "recent": [member.recent.seats, member.recent.beaten],
+                "here": self._members.get(member.name) is member,
+            }
+            if isinstance(member.policy, Snapshot):
+                entry["snapshot"], weights = member.policy.get_state()
+                arrays |= {_array_name(member.number, name): weights[name] for name in weights}
+            described.append(entry)
+        totals = {kind: [tally.seats, tally.beaten] for kind, tally in self.totals.items()}
+        return {"next": self._next, "totals": totals, "members": described}, arrays
+
+    def read_state(
+        self, described: Mapping[str, Any], arrays: Mapping[str, NDArray[Any]]
+    ) -> dict[int, Member]:
+        """Return the members of a state by number, the former ones too; nothing changes.
+
+        Snapshots are made anew, from arrays among which others may be. All other members must stand
+        in this pool under the same names, whatever their weights. Raises CheckpointError for one
+        that is missing.
+        """
+        return {
+            entry["number"]: Member(
+                number=entry["number"],
+                name=entry["name"],
+                policy=self._policy_of(entry, arrays),
+                weight=_checked_weight(entry["weight"]),
+                recent=Tally(*entry["recent"]),
+            )
+            for entry in described["members"]
+        }
+
+    def set_state(self, described: Mapping[str, Any], members: Mapping[int, Member]) -> None:
+        """Put a state back: what `get_state` described, with what `read_state` made of it."""
+        here = [members[entry["number"]] for entry in described["members"] if entry["here"]]
+        self._members = {member.name: member for member in here}
+        self._next = int(described["next"])
+        self.totals = {kind: Tally(*tally) for kind, tally in described["totals"].items()}
+
+    def _policy_of(self, entry: Mapping[str, Any], arrays: Mapping[str, NDArray[Any]]) -> Policy:
+        if "snapshot" in entry:
+            prefix = _array_name(entry["number"], "")
+            own = {k.removeprefix(prefix): arrays[k] for k in arrays if k.startswith(prefix)}
+            return Snapshot.from_state(self.rules, entry["snapshot"], own)
+        if entry["name"] not in self:
+            raise CheckpointError(
+                f"the saved pool has an opponent {entry['name']!r}, which this one lacks: add it "
+                f"before the state is put back; {nearest(entry['name'], self._members)}"
+            )
+        return self._members[entry["name"]].policy
+
+
+def as_pool(rules: Rules, opponents: Opponents) -> OpponentPool:
+    """Return a pool of opponents, or the one that was given. Raises DominoErrors."""
+    if not isinstance(opponents, OpponentPool):
+        pool = OpponentPool(rules)
+        pool.replace(opponents)
+        return pool
+    if opponents.rules != rules:
+        raise DominoError(f"the pool's members play {opponents.rules}, not {rules}")
+    return opponents
+
+
+def _array_name(number: int, name: str) -> str:
+    return f"member {number} {name}"
+
+
+def _name_of(policy: Policy) -> str:
+    return policy.name or type(policy).__name__
+
+
+def _free_name(name: str, taken: OpponentPool) -> str:
+    number = 1
+    free = name
+    while free in taken:
+        number += 1
+        free = f"{name}-{number}"
+    return free
+
+
+def _checked_weight(weight: Any) -> float:
+    try:
+        value = finite("weight", weight)
+    except DominoError:
+        value = 0.0
+    if value <= 0:
+        raise DominoError(f"opponents need a weight above 0 each, not {weight!r}")
+    return value
+
+
+def _as_policy(who: Player, rules: Rules) -> Policy:
+    if isinstance(who, str):
+        return make_policy(who, rules)
+    if isinstance(who, Policy):
+        if who.rules != rules:
+            raise DominoError(f"opponent {who.name} plays {who.rules}, not {rules}")
+        return who
+    if isinstance(who, type) or not callable(who):
+        raise DominoError(
+            f"opponent {who!r} is neither a policy, nor the name of one or a function"
+        )
+    return FunctionPolicy(rules, who)

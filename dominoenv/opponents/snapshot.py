@@ -1,0 +1,131 @@
+"""`Snapshot`: a network as it was at one moment, which plays on its own and stays as it is.
+
+A perceptron in plain numpy: a few matrix products for each batch, no framework, and no weight
+shared with anybody. `dominoenv.opponents.trained.take_snapshot` makes one of a network that is being
+trained; who trains with something else hands over the weights. Letters: n decisions, L entries of
+an observation, A actions.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any, TypeAlias
+
+import numpy as np
+from numpy.typing import NDArray
+
+from dominoenv.core.arguments import checked_choice
+from dominoenv.core.rules import Rules
+from dominoenv.errors import CheckpointError, DominoError
+from dominoenv.policies import Actions, Masks, Observations, Policy
+
+Floats: TypeAlias = NDArray[np.float32]
+ACTIVATIONS = ("relu", "tanh")
+
+
+class Snapshot(Policy):
+    """Plays by a perceptron of its own.
+
+    - layers: (weights (inputs, outputs), biases (outputs,)) each, from L inputs to A outputs, which
+      are log probabilities up to a constant; copied.
+    - activation: "relu" or "tanh", between the layers.
+    - taken_at: when it was taken, in whatever the training counts by; `SelfPlay` goes by it.
+    - deterministic: the most probable legal action; otherwise drawn by the policy's own `rng`.
+
+    Raises DominoError for layers that do not fit each other or the rules, or are not finite.
+    """
+
+    name = "snapshot"
+
+    def __init__(
+        self,
+        rules: Rules,
+        layers: Sequence[tuple[Any, Any]],
+        activation: str = "relu",
+        *,
+        taken_at: int = 0,
+        deterministic: bool = False,
+        seed: int = 0,
+    ) -> None:
+        super().__init__(rules, seed)
+        checked_choice("activation", activation, ACTIVATIONS)
+        sizes = (self.layout.size, self.num_actions)
+        self.layers = _checked_layers(layers, *sizes)
+        self.activation, self.taken_at = activation, int(taken_at)
+        self.deterministic = bool(deterministic)
+
+    def act(self, observations: Observations, masks: Masks) -> Actions:
+        """Return one legal action for each of n decisions."""
+        legal = masks != 0
+        logits = self.logits(observations)
+        chances = np.full(logits.shape, -np.inf, np.float32)
+        chances[legal] = logits[legal]
+        if not self.deterministic:  # adding Gumbel noise and taking the largest draws by softmax
+            chances[legal] += self.rng.gumbel(size=int(legal.sum()))
+        actions: Actions = chances.argmax(axis=1)
+        return actions
+
+    def logits(self, observations: Observations) -> Floats:
+        """Return (n, A) unmasked log probabilities, up to a constant of each row."""
+        is_raw = observations.dtype == np.uint8
+        rows: Floats = self.layout.scaled(observations) if is_raw else observations
+        *hidden, (weights, biases) = self.layers
+        for inner_weights, inner_biases in hidden:
+            rows = rows @ inner_weights
+            rows += inner_biases
+            rows = self._activate(rows)
+        return rows @ weights + biases
+
+    def _activate(self, rows: Floats) -> Floats:
+        activated: Floats = np.tanh(rows) if self.activation == "tanh" else np.maximum(rows, 0)
+        return activated
+
+    # --------------------------------------------------------------------------------------- state
+
+    def get_state(self) -> tuple[dict[str, Any], dict[str, Floats]]:
+        """Return what JSON can hold, and the arrays by name; see `from_state`."""
+        settings = {
+            "activation": self.activation,
+            "taken_at": self.taken_at,
+            "deterministic": self.deterministic,
+        }
+        arrays: dict[str, Floats] = {}
+        for number, (weights, biases) in enumerate(self.layers):
+            arrays |= {f"weights {number}": weights, f"biases {number}": biases}
+        return settings, arrays
+
+    @classmethod
+    def from_state(
+        cls, rules: Rules, settings: Mapping[str, Any], arrays: Mapping[str, NDArray[Any]]
+    ) -> Snapshot:
+        """Return the snapshot that `get_state` described. Raises CheckpointError."""
+        try:
+            numbers = range(len(arrays) // 2)
+            layers = [(arrays[f"weights {i}"], arrays[f"biases {i}"]) for i in numbers]
+            return cls(rules, layers, **settings)
+        except (KeyError, TypeError, DominoError) as error:
+            raise CheckpointError(f"a saved snapshot cannot be put back: {error}") from error
+
+
+def _checked_layers(
+    layers: Sequence[tuple[Any, Any]], inputs: int, outputs: int
+) -> list[tuple[Floats, Floats]]:
+    """Return copies as float32, or raise DominoError."""
+    try:
+        made = [(np.array(w, np.float32, order="C"), np.array(b, np.float32)) for w, b in layers]
+    except (TypeError, ValueError):
+        raise DominoError("layers must be (weights, biases) pairs of arrays of numbers") from None
+    widths = [inputs, *(biases.size for _, biases in made)]
+    fitting = all(
+        weights.shape == (before, after) and biases.shape == (after,)
+        for (weights, biases), before, after in zip(made, widths, widths[1:], strict=False)
+    )
+    if not made or not fitting or widths[-1] != outputs:
+        shapes = [(weights.shape, biases.shape) for weights, biases in made]
+        raise DominoError(
+            f"layers of shapes {shapes} must lead from {inputs} inputs to {outputs} outputs, with "
+            "weights (inputs, outputs) and biases (outputs,) each"
+        )
+    if not all(np.isfinite(array).all() for layer in made for array in layer):
+        raise DominoError("a snapshot needs finite weights: has the training diverged?")
+    return made

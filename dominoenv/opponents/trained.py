@@ -1,0 +1,218 @@
+"""Trained policies and the file they are kept in.
+
+A checkpoint is a `torch.save` of tensors, numbers and texts alone and is read with
+`weights_only=True`: opening a stranger's file runs no code of theirs. Needs the extra: `pip install
+"dominoenv[train]"`. Letters: A actions, L entries of an observation.
+"""
+
+from __future__ import annotations
+
+import io
+import json
+import warnings
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from gymnasium import spaces
+
+from dominoenv.core.files import write_atomically
+from dominoenv.core.rules import Rules
+from dominoenv.errors import CheckpointError, DominoError
+from dominoenv.games.arguments import as_rules
+from dominoenv.games.registry import kind_of
+from dominoenv.opponents.snapshot import Snapshot
+from dominoenv.policies import Actions, Masks, Numbers, Observations, Policy
+
+try:
+    import torch
+    from sb3_contrib.common.maskable.policies import MaskableActorCriticPolicy
+    from stable_baselines3.common.torch_layers import FlattenExtractor
+except ImportError as error:
+    raise ImportError(
+        'dominoenv.opponents.trained needs torch and sb3_contrib: pip install "dominoenv[train]"'
+    ) from error
+
+FORMAT, VERSION = "dominoenv checkpoint", 1
+ACTIVATIONS = {"relu": torch.nn.ReLU, "tanh": torch.nn.Tanh}
+
+
+def network_options(network: Mapping[str, Any]) -> dict[str, Any]:
+    """Return SB3's `policy_kwargs` of a network: `hidden` layer sizes and an `activation`."""
+    return {
+        "net_arch": list(network["hidden"]),
+        "activation_fn": ACTIVATIONS[network["activation"]],
+    }
+
+
+class TrainedPolicy(Policy):
+    """Plays by an SB3 policy network.
+
+    deterministic: the most probable legal action; otherwise drawn by the policy's own `rng`.
+    """
+
+    name = "trained"
+
+    def __init__(
+        self,
+        rules: Rules,
+        network: MaskableActorCriticPolicy,
+        seed: int = 0,
+        deterministic: bool = True,
+    ) -> None:
+        super().__init__(rules, seed)
+        self.network = network
+        self.deterministic = deterministic
+
+    def act(self, observations: Observations, masks: Masks) -> Actions:
+        """Return one legal action for each of n decisions."""
+        logits = self.logits(observations)
+        if not self.deterministic:  # adding Gumbel noise and taking the largest draws by softmax
+            logits = logits + self.rng.gumbel(size=logits.shape)
+        actions: Actions = np.where(masks, logits, -np.inf).argmax(axis=1)
+        return actions
+
+    def probabilities(self, observations: Observations, masks: Masks) -> Numbers:
+        """Return (n, A) what the network gives each legal action, whichever `act` then takes."""
+        logits = np.where(masks, self.logits(observations), -np.inf).astype(np.float64)
+        weights = np.exp(logits - logits.max(axis=1, keepdims=True))
+        chances: Numbers = weights / weights.sum(axis=1, keepdims=True)
+        return chances
+
+    @torch.no_grad()
+    def logits(self, observations: Observations) -> np.ndarray[Any, np.dtype[np.float32]]:
+        """Return (n, A) unmasked log probabilities, up to a constant of each row."""
+        rows = observations
+        if rows.dtype == np.uint8:
+            rows = self.layout.scaled(rows)
+        network = self.network
+        network.set_training_mode(False)
+        features = network.pi_features_extractor(torch.as_tensor(rows, device=network.device))
+        latent = network.mlp_extractor.forward_actor(features)
+        logits: np.ndarray[Any, np.dtype[np.float32]] = network.action_net(latent).cpu().numpy()
+        return logits
+
+
+def take_snapshot(
+    rules: Rules,
+    network: MaskableActorCriticPolicy,
+    taken_at: int = 0,
+    deterministic: bool = False,
+) -> Snapshot:
+    """Return what a network is now as a policy of its own; later training does not change it.
+
+    taken_at, deterministic: as in `Snapshot`. Raises DominoError for networks that are no
+    perceptrons with the activations of `Snapshot`, and for weights that are not finite.
+    """
+    linear, between = _perceptron(network)
+    kinds = {type(layer) for layer in between}
+    names = [name for name, kind in ACTIVATIONS.items() if kinds <= {kind}]
+    is_flat = isinstance(network.pi_features_extractor, FlattenExtractor)
+    if not is_flat or not names or len(between) != len(linear) - 1:
+        raise DominoError(
+            "snapshots are taken of plain perceptrons with relu or tanh; other networks can join a "
+            "pool as a Policy written for them"
+        )
+    layers = [(_as_numpy(one.weight).T, _as_numpy(one.bias)) for one in linear]
+    return Snapshot(rules, layers, names[0], taken_at=taken_at, deterministic=deterministic)
+
+
+def _as_numpy(tensor: torch.Tensor) -> np.ndarray[Any, np.dtype[np.float32]]:
+    values: np.ndarray[Any, np.dtype[np.float32]] = tensor.detach().cpu().numpy()
+    return values
+
+
+def _perceptron(
+    network: MaskableActorCriticPolicy,
+) -> tuple[list[torch.nn.Linear], list[torch.nn.Module]]:
+    """Return the linear layers that lead to the logits, and whatever else does."""
+    layers = [*network.mlp_extractor.policy_net, network.action_net]
+    linear = [layer for layer in layers if isinstance(layer, torch.nn.Linear)]
+    return linear, [layer for layer in layers if not isinstance(layer, torch.nn.Linear)]
+
+
+# -------------------------------------------------------------------------------------------- files
+
+
+def save_checkpoint(
+    path: str | Path,
+    rules: Rules,
+    network: Mapping[str, Any],
+    weights: Mapping[str, torch.Tensor],
+    **more: Any,
+) -> None:
+    """Write a checkpoint: the file is there whole, or the one before it still is.
+
+    network: `hidden` and `activation`; weights: the policy's state_dict; more: tensors, numbers,
+    texts, and dicts or lists of them, such as a training's state.
+    """
+    content = {
+        "format": FORMAT,
+        "version": VERSION,
+        "rules": json.dumps({"game": rules.game, **rules.to_dict()}),
+        "network": json.dumps(dict(network)),
+        "weights": dict(weights),
+        **more,
+    }
+    buffer = io.BytesIO()
+    torch.save(content, buffer)
+    write_atomically(Path(path), buffer.getvalue())
+
+
+def read_checkpoint(path: str | Path) -> dict[str, Any]:
+    """Return what `save_checkpoint` wrote, on the CPU.
+
+    Raises CheckpointError for a file that is missing, damaged or something else.
+    """
+    path = Path(path)
+    if not path.is_file():
+        what = "is a folder; name the checkpoint.pt in it" if path.is_dir() else "does not exist"
+        raise CheckpointError(f"checkpoint {path} {what}")
+    foreign = f"{path} is damaged, or not a checkpoint that experiments.train wrote"
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")  # torch's guesses about foreign files
+            content = torch.load(path, map_location="cpu", weights_only=True)
+    except Exception as error:  # torch raises a dozen kinds for files that are not its own
+        raise CheckpointError(foreign) from error
+    if not isinstance(content, dict) or content.get("format") != FORMAT:
+        raise CheckpointError(foreign)
+    if content.get("version") != VERSION:
+        raise CheckpointError(
+            f"{path} has version {content.get('version')} of the format, this dominoenv reads "
+            f"version {VERSION}: train anew, or use the dominoenv that wrote it"
+        )
+    return content
+
+
+def load_policy(
+    path: str | Path, rules: Rules | None = None, deterministic: bool = True, seed: int = 0
+) -> TrainedPolicy:
+    """Return the policy of a checkpoint.
+
+    rules: what it shall play; left out, what it was trained for. Raises CheckpointError for a file
+    that is missing, damaged or foreign, and where it was trained for other rules.
+    """
+    content = read_checkpoint(path)
+    try:
+        trained_for = as_rules(json.loads(content["rules"]))
+        network = make_network(trained_for, json.loads(content["network"]))
+        network.load_state_dict(content["weights"])
+    except (KeyError, TypeError, RuntimeError, DominoError, json.JSONDecodeError) as error:
+        reason = str(error).splitlines()[0]
+        raise CheckpointError(f"{path} does not fit this version of dominoenv: {reason}") from error
+    if rules is not None and rules != trained_for:
+        raise CheckpointError(f"{path} was trained for {trained_for}; asked was {rules}")
+    return TrainedPolicy(trained_for, network, seed, deterministic)
+
+
+def make_network(rules: Rules, network: Mapping[str, Any]) -> MaskableActorCriticPolicy:
+    """Return an SB3 policy network for some rules, with random weights."""
+    observe = kind_of(rules).observe
+    return MaskableActorCriticPolicy(
+        spaces.Box(0.0, 1.0, (observe.layout(rules).size,), np.float32),
+        spaces.Discrete(observe.num_actions(rules)),
+        lambda _: 0.0,  # learning rate; nothing is learned here
+        **network_options(network),
+    )

@@ -1,0 +1,162 @@
+"""Annotations: what an agent said of its legal moves, beside a move in a record.
+
+Probabilities, scores, or both: an annotation is `{"probability": {move: number}, "score": {move: number}}` with one of the two keys at
+least. Letters: n decisions, A actions.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection, Mapping, Sequence
+from statistics import median
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from dominoenv.errors import DominoError, RecordError, nearest, shortened
+
+PROBABILITY, SCORE = "probability", "score"
+KINDS = (PROBABILITY, SCORE)
+Annotation = dict[str, dict[str, float]]
+
+LARGEST = 1e12  # of a score, either way
+SLACK = 1e-3  # probabilities may be rounded: so much their sum may be off
+DIGITS = 6  # after the point, as the library writes them
+
+# A mistake, by what a record itself carries:
+UNLIKELY = 0.1  # ... a probability below this part of the largest
+FAR = 0.5  # ... a score that lies behind by more than this part of what usually is at stake
+
+
+def checked_annotation(
+    annotation: object, legal: Collection[str], move_text: Callable[[str], str] = str
+) -> Annotation:
+    """Return an annotation of some legal moves, or raise RecordError.
+
+    move_text: brings a move to the form that it has in `legal`. Moves that are left out have the
+    probability 0, and a score that nobody knows.
+    """
+    if not isinstance(annotation, Mapping) or not annotation:
+        raise RecordError(
+            f"annotation: {shortened(annotation)} must be an object with {' or '.join(KINDS)}"
+        )
+    for kind in annotation:
+        if kind not in KINDS:
+            raise RecordError(
+                f"annotation: key {shortened(kind)}: {nearest(str(kind)[:60], KINDS)}"
+            )
+    found = {kind: _checked(kind, annotation[kind], legal, move_text) for kind in annotation}
+    total = sum(found.get(PROBABILITY, {"": 1.0}).values())
+    if abs(total - 1) > SLACK:
+        raise RecordError(f"annotation: the probabilities add up to {total:.6g}, not to 1")
+    return found
+
+
+def _checked(
+    kind: str, values: object, legal: Collection[str], move_text: Callable[[str], str]
+) -> dict[str, float]:
+    """Return the number of each move."""
+    if not isinstance(values, Mapping) or not values:
+        raise RecordError(f"annotation: {kind}={shortened(values)} must be an object of moves")
+    found = {}
+    for written, value in values.items():
+        move = move_text(written) if isinstance(written, str) else ""
+        if move not in legal:
+            raise RecordError(
+                f"annotation: {kind} of {shortened(written)}, which is not legal; "
+                f"legal are {', '.join(legal)}"
+            )
+        if move in found:
+            raise RecordError(f"annotation: {kind} of {move} stands twice")
+        found[move] = _number(kind, move, value)
+    return found
+
+
+def _number(kind: str, move: str, value: Any) -> float:
+    low, high = (0, 1) if kind == PROBABILITY else (-LARGEST, LARGEST)
+    if type(value) not in (int, float) or not low <= value <= high:  # not a number fails as well
+        raise RecordError(
+            f"annotation: {kind} of {move}={shortened(value)} must be a number in {low:g} ... {high:g}"
+        )
+    number: float = value
+    return number
+
+
+# --------------------------------------------------------------------------------- from an agent
+
+
+def rounded(mask: NDArray[Any], **values: NDArray[Any] | None) -> dict[str, dict[int, float]]:
+    """Return what one decision's rows (A,) say of its legal actions, by action; rounded.
+
+    values: `probability` and `score`; None says nothing.
+    """
+    legal = mask.nonzero()[0].tolist()
+    return {
+        kind: {action: round(float(row[action]), DIGITS) for action in legal}
+        for kind, row in values.items()
+        if row is not None
+    }
+
+
+def checked_rows(kind: str, rows: object, masks: NDArray[Any]) -> NDArray[np.float64]:
+    """Return numbers (n, A) of the legal actions of n decisions, or raise DominoError.
+
+    A row in which nothing is legal is ignored.
+    """
+    try:
+        values = np.asarray(rows, np.float64)
+    except (TypeError, ValueError):
+        raise DominoError(f"{kind}: {shortened(rows)} is no array of numbers") from None
+    if values.shape != masks.shape:
+        raise DominoError(f"{kind} has the shape {values.shape}; needed is {masks.shape}")
+    at_legal = np.where(masks, values, 0.0)
+    low, high = (0.0, 1.0) if kind == PROBABILITY else (-LARGEST, LARGEST)
+    if not ((at_legal >= low) & (at_legal <= high)).all():
+        raise DominoError(f"{kind}: a legal action's must be a number in {low:g} ... {high:g}")
+    sums = at_legal.sum(axis=1)[masks.any(axis=1)]
+    if kind == PROBABILITY and not (np.abs(sums - 1) <= SLACK).all():
+        worst = float(sums[np.abs(sums - 1).argmax()])
+        raise DominoError(f"{kind}: those of the legal actions add up to {worst:.6g}, not to 1")
+    return values
+
+
+def in_words(note: Mapping[str, Mapping[int, float]], texts: Sequence[str]) -> Annotation:
+    """Return a note with each action as text; texts: all actions of the seat that moves."""
+    return {
+        kind: {texts[action]: value for action, value in values.items()}
+        for kind, values in note.items()
+    }
+
+
+# -------------------------------------------------------------------------------------- mistakes
+
+
+def mistakes(
+    moves: Sequence[tuple[int, str]],
+    annotations: Sequence[Mapping[str, Mapping[str, float]] | None],
+) -> list[bool]:
+    """Return which moves of a record its own numbers call mistakes.
+
+    moves: (seat, move) each; annotations: what stands beside each. A mistake has less than a tenth of
+    the probability of the likeliest move; or its score lies below the best by more than half of
+    what is usually at stake for that seat: the median, over its moves that carry scores, of the
+    best less the worst. Where a record carries both, probabilities decide.
+    """
+    stakes: dict[int, list[float]] = {}
+    for (seat, _), one in zip(moves, annotations, strict=True):
+        if one and SCORE in one:
+            values = one[SCORE].values()
+            stakes.setdefault(seat, []).append(max(values) - min(values))
+    usual = {seat: median(spreads) for seat, spreads in stakes.items()}
+    return [
+        one is not None and _is_mistake(move, one, usual.get(seat, 0.0))
+        for (seat, move), one in zip(moves, annotations, strict=True)
+    ]
+
+
+def _is_mistake(move: str, annotation: Mapping[str, Mapping[str, float]], stake: float) -> bool:
+    if PROBABILITY in annotation:
+        chances = annotation[PROBABILITY]
+        return chances.get(move, 0.0) < UNLIKELY * max(chances.values())
+    scores = annotation[SCORE]
+    return move in scores and max(scores.values()) - scores[move] > FAR * stake

@@ -1,0 +1,236 @@
+"""`Recorder`: the matches that a `BatchedGame` or an environment plays, as records."""
+
+from __future__ import annotations
+
+from collections import deque
+from collections.abc import Iterator, Sequence
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from dominoenv.batch import BatchedGame
+from dominoenv.core.round import PLAYING
+from dominoenv.errors import IllegalActionError, RecordError
+from dominoenv.games import stepping
+from dominoenv.games.match_play import MatchPlay, move_texts
+from dominoenv.records.annotations import (
+    PROBABILITY,
+    SCORE,
+    Annotation,
+    checked_rows,
+    in_words,
+    rounded,
+)
+from dominoenv.records.format import (
+    PlayedRound,
+    Record,
+    checked_names,
+    match_record,
+    played_round,
+    round_record,
+)
+
+Note = dict[str, dict[int, float]]  # probabilities or scores by action
+Notes = dict[int, Note]  # of decisions, by number
+Names = Sequence[str] | Sequence[Sequence[str]] | None
+
+# A state never comes back within a match: these fields tell one from all others of its match.
+PROGRESS = ("round", "ending", "to_move", "passes", "num_played", "boneyard_size", "hands", "table")
+
+
+class Decided(NamedTuple):
+    """A finished episode: which deal, and what was decided; all else follows by replaying."""
+
+    seed: int
+    match: int
+    round: int  # index into the rules' rounds; of a whole match: ignored
+    actions: NDArray[np.int16]  # (n,) action ids, one for each decision
+    players: list[str]
+    notes: Notes
+
+
+class Recorder:
+    """Notes what is decided in a batch, and makes records of the episodes that were finished.
+
+    Attach it before the games are played: `recorder = Recorder(game)`, or `Recorder(env.game)` for
+    an environment. A game that is in the middle of an episode then is recorded from its next
+    episode on. A step costs little more; the moves are replayed when `take` is called. Until then
+    the notes stay in memory, two bytes a decision. Left out are episodes that are broken off, and
+    those that end before anybody decides anything.
+    """
+
+    def __init__(self, game: BatchedGame, players: Names = None) -> None:
+        """Attach to a batch of B games, in place of a recorder that was attached before.
+
+        players: a name for each seat, or B lists of them; else `seat 0` and so on. Raises
+        RecordError for names that cannot be.
+        """
+        self.game = game
+        self.rename(players)
+        size = game.num_games
+        self._seeds = np.zeros(size, np.uint64)
+        self._matches, self._rounds, self._lengths = np.zeros((3, size), np.int64)
+        self._is_open = np.zeros(size, np.bool_)  # noting this game's episode
+        self._actions = np.zeros((size, 64), np.int16)
+        self._notes: list[Notes] = [{} for _ in range(size)]
+        self._finished: deque[Decided] = deque()
+        fresh = self._at_first_decision()
+        self.began(fresh)
+        game._recorder = self
+
+    def rename(self, players: Names) -> None:
+        """Name the seats of episodes that end from now on; see the class for what names can be."""
+        is_list = isinstance(players, list | tuple) and len(players) > 0
+        nested = is_list and not isinstance(players[0], str)  # type: ignore[index]
+        if nested and len(players) != self.game.num_games:  # type: ignore[arg-type]
+            raise RecordError(
+                f"players has {len(players)} lists of names for "  # type: ignore[arg-type]
+                f"{self.game.num_games} games"
+            )
+        self._names = [
+            checked_names(self.game.rules, names)
+            for names in (players if nested else [players])  # type: ignore[union-attr]
+        ]
+
+    def annotate(
+        self,
+        games: ArrayLike | None = None,
+        *,
+        probability: ArrayLike | None = None,
+        score: ArrayLike | None = None,
+    ) -> None:
+        """Note what agents hold of the legal actions, about the next decision of each game.
+
+        games: (n,) which, None all. probability, score: (n, A), looked at where an action is
+        legal. They stand in the records beside the moves, with 6 digits after the point. Raises
+        DominoError for numbers that are not finite and for probabilities that do not add up to 1.
+        """
+        chosen = self.game._games(games)
+        masks = self.game.masks[chosen]
+        given = {PROBABILITY: probability, SCORE: score}
+        rows = {
+            kind: checked_rows(kind, values, masks)
+            for kind, values in given.items()
+            if values is not None
+        }
+        for n, i in enumerate(chosen.tolist()):
+            if rows and self._is_open[i] and masks[n].any():
+                note = rounded(masks[n], **{kind: values[n] for kind, values in rows.items()})
+                self._notes[i][int(self._lengths[i])] = note
+
+    def detach(self) -> None:
+        """Stop noting; what was finished can still be taken."""
+        if self.game._recorder is self:
+            self.game._recorder = None
+        self._is_open[:] = False
+
+    def __len__(self) -> int:
+        """Return how many finished episodes wait to be taken."""
+        return len(self._finished)
+
+    def take(self) -> Iterator[Record]:
+        """Yield the records of finished episodes in the order in which they ended; each once.
+
+        Raises RecordError for an episode whose states were written from outside of the batch.
+        """
+        while self._finished:
+            yield self._replayed(self._finished.popleft())
+
+    # ----------------------------------------------------------------------- called by the batch
+
+    def began(self, games: NDArray[np.int64]) -> None:
+        """Note which episodes some games begin; each has dealt and waits for a decision."""
+        states = self.game.states
+        self._seeds[games] = states["seed"][games]
+        self._matches[games] = states["match"][games]
+        self._rounds[games] = states["round"][games]
+        self._lengths[games] = 0
+        self._is_open[games] = states["ending"][games] == PLAYING
+        for i in games.tolist():
+            if self._notes[i]:
+                self._notes[i] = {}
+
+    def stepped(self, games: NDArray[np.int64], actions: NDArray[np.int64]) -> None:
+        """Note one action in each of some games; it has been carried out."""
+        lengths = self._lengths[games]
+        if lengths.max(initial=0) >= self._actions.shape[1]:
+            self._actions = np.hstack([self._actions, np.zeros_like(self._actions)])
+        self._actions[games, lengths] = actions
+        self._lengths[games] = lengths + 1
+        over = games[self.game.episode_over[games]]
+        if len(over):
+            self._finished.extend(self._decided(i) for i in over.tolist() if self._is_open[i])
+            self.began(over)
+
+    def changed(self) -> None:
+        """Forget the episodes that go on: states were put in from outside."""
+        self._is_open[:] = False
+
+    # ------------------------------------------------------------------------------------- inside
+
+    def _decided(self, i: int) -> Decided:
+        actions = self._actions[i, : self._lengths[i]].copy()
+        names = self._names[i if len(self._names) > 1 else 0]
+        seed, match, index = int(self._seeds[i]), int(self._matches[i]), int(self._rounds[i])
+        return Decided(seed, match, index, actions, names, self._notes[i])
+
+    def _at_first_decision(self) -> NDArray[np.int64]:
+        """Return the games that stand where their episode begins: dealing it anew shows them."""
+        game, settings = self.game, self.game._settings.copy()
+        states, outcomes = game.states.copy(), game._outcomes.copy()
+        masks, rewards = game.masks.copy(), game.rewards.copy()
+        rows = np.zeros((game.num_games, 0), np.uint8)
+        settings["observe"] = 0
+        rounds = states["round"].astype(np.int64)
+        every = np.arange(game.num_games)
+        record, arrays = game.rules.record, (masks, rows, rewards, outcomes)
+        stepping.advance_games(states, record, settings, every, rounds, *arrays, stepping.BEGIN)
+        same = [(states[field] == game.states[field]) for field in PROGRESS]
+        return every[np.all([one.reshape(len(every), -1).all(1) for one in same], axis=0)]
+
+    def _replayed(self, episode: Decided) -> Record:
+        rules, settings = self.game.rules, self.game._settings[0]
+        whole = bool(settings["whole_match"])
+        game = MatchPlay(rules, episode.seed, episode.match, 0 if whole else episode.round)
+        try:
+            played = replay(game, episode, whole, bool(settings["auto_forced"]))
+        except (IllegalActionError, StopIteration):
+            raise RecordError(
+                f"match {episode.match} of seed {episode.seed} was not played from its deal on; "
+                f"its states were written from outside"
+            ) from None
+        if whole:
+            return match_record(rules, played, episode.players)
+        return round_record(rules, played[0], episode.players)
+
+
+def replay(game: MatchPlay, episode: Decided, whole: bool, auto_forced: bool) -> list[PlayedRound]:
+    """Play a round, or all rounds, by noted actions; auto_forced: only decisions were noted.
+
+    Raises IllegalActionError or StopIteration if the actions are of another game.
+    """
+    decisions, played = enumerate(episode.actions.tolist()), []
+    while True:
+        annotations: list[Annotation | None] = []
+        while not game.round_over:
+            forced = game.legal_moves() if auto_forced else []
+            if len(forced) == 1:
+                annotations.append(None)
+                game.push(forced[0])
+            else:
+                number, action = next(decisions)
+                annotations.append(annotation_at(game, episode.notes.get(number)))
+                game.push(game.move_text(action))
+        played.append(played_round(game, annotations))
+        if game.over or not whole:
+            break
+        game.next_round()
+    if next(decisions, None) is not None:
+        raise StopIteration("actions are left over")
+    return played
+
+
+def annotation_at(game: MatchPlay, note: Note | None) -> Annotation | None:
+    """Return what was noted of the seat to move's actions, as text."""
+    return None if note is None else in_words(note, move_texts(game.rules).texts[game.to_move])

@@ -1,0 +1,98 @@
+"""Playouts for search: positions played to the end of the round, and nothing written on the way.
+
+Letters: n positions, k playouts of each, P seats.
+"""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from dominoenv.core.arguments import checked_choice, checked_seed, flag, positive
+from dominoenv.core.compiling import kernel
+from dominoenv.core.round import PLAYING
+from dominoenv.core.rules import Rules
+from dominoenv.core.streams import open_stream
+from dominoenv.core.threads import map_slices
+from dominoenv.games.arguments import as_states
+from dominoenv.games.state_checks import check_states
+from dominoenv.games.verbs import apply, heaviest_action, random_action
+
+POLICIES = ("random", "heaviest")
+RANDOM = POLICIES.index("random")
+
+
+class Playouts(NamedTuple):
+    """What came out of k playouts of each of n positions."""
+
+    penalties: NDArray[np.int32]
+    """(n, k, P) penalties of the round."""
+    decisions: NDArray[np.int32]
+    """(n, k) moves until its end."""
+
+
+def playouts(
+    rules: Rules,
+    states: NDArray[np.void],
+    repeats: int = 1,
+    *,
+    policy: str = "random",
+    seed: int | None = None,
+    num_threads: int = 1,
+    trusted: bool = False,
+) -> Playouts:
+    """Play positions to the end of their rounds, every seat by the same policy.
+
+    states: (n,) records, such as `BatchedGame.states`; they stay as they are, and a round that is
+    over gives its penalties. repeats: k. policy: "random" (each legal action equally likely) or
+    "heaviest" (the tile that costs most; equals at random). Playout j of position i depends on
+    (seed, i, j) alone. trusted: skip the check of the records, which takes longer than the playing;
+    a record that no game has may then crash the process.
+
+    Every hand is played as it lies in the record: whoever searches for a seat plays out what
+    `BatchedGame.redeal_hidden` deals, or it cheats. Raises DominoErrors for what cannot be.
+    """
+    states = as_states(rules, states)
+    if not flag("trusted", trusted):
+        check_states(rules, states)
+    shape = len(states), positive("repeats", repeats)
+    penalties = np.zeros((*shape, rules.players), np.int32)
+    decisions = np.zeros(shape, np.int32)
+    chosen = checked_choice("policy", policy, POLICIES)
+    seeds = np.array([checked_seed(seed)], np.uint64)
+    everything = states, rules.record, chosen, seeds, penalties, decisions
+
+    def play(some: slice) -> None:
+        _play_out(*everything, some.start, some.stop, np.zeros(1, states.dtype))
+
+    map_slices(len(states), positive("num_threads", num_threads), play)
+    return Playouts(penalties, decisions)
+
+
+@kernel
+def _play_out(
+    states: Any,
+    rules: Any,
+    policy: int,
+    seed: Any,
+    penalties: Any,
+    decisions: Any,
+    first: int,
+    end: int,
+    scratch: Any,
+) -> None:
+    """Play the positions first ... end-1 out in a record of scratch memory."""
+    r, g = rules[0], scratch[0]
+    for i in range(first, end):
+        for j in range(decisions.shape[1]):
+            scratch[0] = states[i]
+            g["stream"] = open_stream(seed[0], i, j)
+            number = 0
+            while g["ending"] == PLAYING:
+                apply(g, r, random_action(g, r) if policy == RANDOM else heaviest_action(g, r))
+                number += 1
+            decisions[i, j] = number
+            for seat in range(r["players"]):
+                penalties[i, j, seat] = g["penalties"][seat]

@@ -300,7 +300,7 @@ class _Match:
             return Record(self.header, self.rounds, None)
         raise RecordError(
             f"{why}: the match that begins in {self.where.rpartition(', ')[2]} has no result after "
-            f"{len(self.rounds)} of {self._num_rounds} rounds (partial=True or --partial accepts it)"
+            f"{len(self.rounds)} of {self._num_rounds} rounds (partial=True, --partial accept it)"
         )
 
 

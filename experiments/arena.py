@@ -1,6 +1,6 @@
-"""Play given deals with given line-ups: the one way in which evaluation and tournaments play.
+"""Play given deals with given line-ups, for evaluation and tournaments.
 
-A deal is one round: deal d is round d % R of match HELD_OUT_MATCH + d, which no training ever sees.
+A deal is one round: deal d is round d % R of match HELD_OUT_MATCH + d, which training never uses.
 It fixes the hands at the seats, the engine or the lead, the order of the boneyard and who begins.
 Letters: G games, P seats, A actions.
 """
@@ -23,13 +23,15 @@ NOBODY = -1  # in Games.went_out: the round was blocked
 
 @dataclass(frozen=True)
 class Games:
-    """What G games brought to each of P seats; all int32."""
+    """The results of G games for each of P seats; all int32."""
 
     penalties: NDArray[np.int32]  # (G, P)
-    turns: NDArray[np.int32]  # (G, P) turns begun; an engine or a lead laid with the deal is none
+    turns: NDArray[
+        np.int32
+    ]  # (G, P) turns begun; laying the engine or the lead with the deal is not a turn
     draws: NDArray[np.int32]  # (G, P)
     doubles: NDArray[np.int32]  # (G, P) doubles played
-    decisions: NDArray[np.int32]  # (G, P) moves with a choice, which the agent was asked for
+    decisions: NDArray[np.int32]  # (G, P) moves with a choice, made by the agent
     first: NDArray[np.int32]  # (G,) the seat that moved first
     went_out: NDArray[np.int32]  # (G,) the seat that went out, or NOBODY
     bound: NDArray[np.int32]  # (G,) BY_DOUBLE: a double pending, a foot open; BY_CENTRE; or FREE
@@ -47,7 +49,7 @@ class Games:
 
     @classmethod
     def join(cls, parts: Sequence[Games]) -> Games:
-        """Return the games of several, one after another."""
+        """Return the games of several results, one after another."""
         names = [field.name for field in fields(cls)]
         return cls(*(np.concatenate([getattr(part, name) for part in parts]) for name in names))
 
@@ -59,10 +61,10 @@ def play(
     policies: Sequence[Policy],
     seed: int,
 ) -> Games:
-    """Play G games side by side, to their end.
+    """Play G games side by side to their end.
 
-    deals: (G,) which deal each game is; lineups: (G, P) index of the policy at each seat. Moves
-    without a choice are made here; policies are asked for the others, all games of one at once.
+    deals: (G,) the deal of each game; lineups: (G, P) index of the policy at each seat. Forced
+    moves are made here; policies make the others, each in one batch.
     """
     game = BatchedGame(rules, len(deals), seed, forced="explicit", autoreset=False)
     game.reset(seed, matches=HELD_OUT_MATCH + deals, rounds=deals % len(rules.rounds))
@@ -83,7 +85,7 @@ def _choose(
 ) -> tuple[NDArray[np.int64], NDArray[np.bool_]]:
     """Return an action for each live game, and whether there was a choice."""
     masks = game.masks[live]
-    actions = masks.argmax(axis=1)  # the only legal one, or a place to be filled
+    actions = masks.argmax(axis=1)  # the only legal one, or a placeholder
     choices = np.count_nonzero(masks, axis=1) > 1
     for number, policy in enumerate(policies):
         some = np.flatnonzero(choices & (movers == number))
@@ -93,7 +95,7 @@ def _choose(
 
 
 class _Tally:
-    """Counts, seat by seat, what a batch of games does."""
+    """Counts turns, draws and other events of a batch of games, seat by seat."""
 
     def __init__(self, game: BatchedGame) -> None:
         self.game = game
@@ -110,7 +112,7 @@ class _Tally:
         actions: NDArray[np.int64],
         choices: NDArray[np.bool_],
     ) -> None:
-        """Take in that the seats of the live games have moved."""
+        """Count a move in each of the live games."""
         turn_over = (self.game.to_move[live] != seats) | self.game.waiting[live]
         for name, what in (
             ("turns", turn_over),
@@ -123,7 +125,7 @@ class _Tally:
     def games(self) -> Games:
         """Return the counts and how the rounds ended."""
         states = self.game.states
-        # from the records: a round that the deal alone decided was never paid by a step
+        # from the records: no step pays a round that the deal alone decided
         hands = states["hand_sizes"][:, : self.game.num_players]
         out = np.where(states["ending"] == WENT_OUT, hands.argmin(axis=1), NOBODY)
         return Games(

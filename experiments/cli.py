@@ -1,4 +1,4 @@
-"""What the command-line programs share: errors as one sentence, exit codes."""
+"""Shared by the command-line programs: errors as one sentence, exit codes."""
 
 from __future__ import annotations
 

@@ -1,7 +1,7 @@
-"""Configs: one YAML file an experiment, checked in full before anything runs.
+"""Configs: one YAML file per experiment, checked in full before anything runs.
 
-Frozen pydantic models that forbid unknown keys. Defaults live here; a file says what differs. Every
-mistake is a ConfigError that names the file, the key, what was given and what is allowed.
+Frozen pydantic models that forbid unknown keys. Defaults live here; a file states what differs. A
+mistake raises a ConfigError that names the file, the key, the given value and what is allowed.
 """
 
 from __future__ import annotations
@@ -23,11 +23,11 @@ from dominoenv.errors import nearest
 
 
 class ConfigError(DominoError):
-    """A config file or an override that cannot be: the text names file, key and remedy."""
+    """An invalid config file or override; the text names file, key and remedy."""
 
 
 class Model(BaseModel):
-    """What all parts of a config share."""
+    """Base class of all parts of a config."""
 
     model_config = ConfigDict(extra="forbid", frozen=True, allow_inf_nan=False)
 
@@ -55,7 +55,7 @@ class BaselinePolicy(Model):
 
 
 class CheckpointPolicy(Model):
-    """A policy that was trained before."""
+    """A trained policy."""
 
     kind: Literal["checkpoint"]
     path: str
@@ -65,7 +65,7 @@ class Baseline(BaselinePolicy):
     """A baseline as an opponent in training."""
 
     weight: Positive = 1.0
-    """How often it is drawn for a seat, relative to the other opponents."""
+    """Relative frequency with which it is drawn for a seat."""
 
 
 class Checkpoint(CheckpointPolicy):
@@ -76,19 +76,19 @@ class Checkpoint(CheckpointPolicy):
 
 
 class Snapshots(Model):
-    """The learner itself, as it was at earlier moments of the same training."""
+    """Snapshots of the learner from earlier in the same training."""
 
     kind: Literal["snapshots"]
     weight: Positive = 1.0
     """Of all snapshots together, relative to the other opponents."""
     every: PositiveInt = 10
-    """Iterations from one snapshot to the next; the first is the untrained network."""
+    """Iterations between snapshots; the first is the untrained network."""
     keep: Annotated[int, Field(ge=1, le=64)] = 8
-    """How many at most; their weights stand in every checkpoint."""
+    """Maximum number; their weights are part of every checkpoint."""
     which: Literal["newest", "spaced"] = "newest"
-    """Which are kept: "spaced" ones are spread over the whole training."""
+    """Which are kept; "spaced": spread over the whole training."""
     draw: Literal["uniform", "prioritised"] = "uniform"
-    """How often each is drawn: "prioritised" prefers those that the learner beats least."""
+    """Their relative weights; "prioritised" prefers those that the learner beats least."""
     deterministic: bool = False
 
 
@@ -96,7 +96,7 @@ Opponent = Annotated[Baseline | Checkpoint | Snapshots, Field(discriminator="kin
 
 
 class Environment(Model):
-    """The games that are played side by side, and who plays the other seats."""
+    """The games that are played side by side, and the opponents."""
 
     games: PositiveInt = 256
     seat: int | Literal["rotate"] = "rotate"
@@ -109,14 +109,16 @@ class Environment(Model):
 
     @property
     def snapshots(self) -> Snapshots | None:
-        """How the learner plays itself, if it does."""
+        """The settings of self-play, if any."""
         return next((one for one in self.opponents if isinstance(one, Snapshots)), None)
 
     @field_validator("opponents")
     @classmethod
     def _one_self(cls, opponents: tuple[Opponent, ...]) -> tuple[Opponent, ...]:
         if sum(isinstance(one, Snapshots) for one in opponents) > 1:
-            raise ValueError("kind 'snapshots' may stand here once: it is all snapshots together")
+            raise ValueError(
+                "kind 'snapshots' may occur once: it stands for all snapshots together"
+            )
         return opponents
 
     @field_validator("seat", mode="before")
@@ -128,24 +130,24 @@ class Environment(Model):
 
 
 class Network(Model):
-    """Layers of the policy and, apart from it, of the value network."""
+    """Layer sizes of the policy network and of the separate value network."""
 
     hidden: tuple[PositiveInt, ...] = (256, 256)
     activation: Literal["relu", "tanh"] = "relu"
 
 
 class PPO(Model):
-    """Training by sb3-contrib's MaskablePPO."""
+    """Settings of sb3-contrib's MaskablePPO."""
 
     decisions: PositiveInt
-    """Of the learner, all games together; rounded up to whole iterations."""
+    """Decisions of the learner over all games; rounded up to whole iterations."""
     steps: PositiveInt = 64
     """Decisions of each game in an iteration."""
     batch_size: Annotated[int, Field(ge=2)] = 2048
     epochs: PositiveInt = 4
     learning_rate: Positive = 1e-3
     final_learning_rate: Annotated[float, Field(ge=0)] = 0.0
-    """Reached in a straight line at the end of training."""
+    """Reached linearly at the end of training."""
     gamma: Share = 1.0
     gae_lambda: Share = 0.95
     clip: Positive = 0.2
@@ -164,7 +166,7 @@ class CheckpointConfig(Model):
 
 
 class Evaluation(Model):
-    """The comparison at the end, on deals that training never saw."""
+    """The final comparison, on held-out deals."""
 
     deals: Annotated[int, Field(ge=2)] = 1000
     opponents: Annotated[tuple[str, ...], Field(min_length=1)] = ("random", "heaviest", "lightest")
@@ -176,10 +178,10 @@ class Evaluation(Model):
 
 
 class Experiment(Model):
-    """What every experiment has."""
+    """Base class of the configs of all experiments."""
 
     name: Annotated[str, Field(pattern=r"^[A-Za-z0-9][A-Za-z0-9_.-]*$")]
-    """Of its folder, runs/<name>."""
+    """Name of its folder, runs/<name>."""
     seed: Annotated[int, Field(ge=0, lt=2**32)] = 0
     game: Literal["mexican_train", "chicken_foot"]
     rules: dict[str, Any] = {}
@@ -207,10 +209,10 @@ class Experiment(Model):
 
 
 class Config(Experiment):
-    """A training."""
+    """The config of a training run."""
 
     threads: PositiveInt = 2
-    """Of torch."""
+    """Threads of torch."""
     environment: Environment
     network: Network = Network()
     ppo: PPO
@@ -237,11 +239,11 @@ class Config(Experiment):
 E = TypeVar("E", bound=Experiment)
 
 
-class Loader(yaml.SafeLoader):  # type: ignore[misc,unused-ignore]  # without its stubs
-    """YAML as people expect it: 1e-4 is a number, and a key given twice is a mistake."""
+class Loader(yaml.SafeLoader):  # type: ignore[misc,unused-ignore]  # if PyYAML has no stubs
+    """YAML in which 1e-4 is a number and a duplicate key is an error."""
 
     def construct_mapping(self, node: yaml.MappingNode, deep: bool = False) -> dict[Any, Any]:
-        """Return a mapping, whose keys must differ."""
+        """Return a mapping; duplicate keys are an error."""
         seen = set()
         for key_node, _ in node.value:
             key = self.construct_object(key_node, deep=True)
@@ -271,7 +273,7 @@ def load_config(path: str | Path, overrides: Sequence[str], model: type[E]) -> E
 def load_config(
     path: str | Path, overrides: Sequence[str] = (), model: type[Experiment] = Config
 ) -> Experiment:
-    """Read the config of a kind of experiment, a training if nothing else is said.
+    """Read the config of a kind of experiment, by default of a training run.
 
     overrides: such as `ppo.learning_rate=1e-4`. Raises ConfigError.
     """
@@ -322,7 +324,7 @@ def _parse(text: str, source: str) -> Any:
 
 
 def _override(data: dict[str, Any], override: str, path: Path) -> None:
-    """Put one `a.b=value` into the data; numbers in the path are places in lists."""
+    """Apply one `a.b=value` to the data; numbers in the path are indices of lists."""
     key, equals, text = override.partition("=")
     if not equals or not key or "" in key.split("."):
         raise ConfigError(f"override {override!r} must look like ppo.learning_rate=1e-4")
@@ -340,10 +342,10 @@ def _override(data: dict[str, Any], override: str, path: Path) -> None:
 
 def _item(node: Any, name: str, override: str) -> Any:
     if not isinstance(node, list):
-        raise ConfigError(f"override {override!r}: nothing can lie below a value, at {name!r}")
+        raise ConfigError(f"override {override!r}: key {name!r} is below a plain value")
     if not name.isdigit() or int(name) >= len(node):
         raise ConfigError(
-            f"override {override!r}: {name!r} must be a place 0 ... {len(node) - 1} in the list"
+            f"override {override!r}: {name!r} must be an index 0 ... {len(node) - 1} of the list"
         )
     return node[int(name)]
 
@@ -355,7 +357,7 @@ KINDS = ("baseline", "checkpoint", "snapshots")  # of agents: branches of unions
 
 
 def _explain(error: ValidationError, source: str, model: type[BaseModel]) -> str:
-    """Return one sentence about the first mistake, and how many more there are."""
+    """Return one sentence about the first mistake, and the number of all mistakes."""
     first, *others = error.errors()
     more = f" (mistakes in all: {len(others) + 1})" if others else ""
     return f"{source}: {_sentence(first, model)}{more}"
@@ -387,7 +389,7 @@ def _tags(mistake: Any) -> str:
 
 
 def _without_tags(loc: tuple[int | str, ...]) -> tuple[int | str, ...]:
-    """Drop from a path what pydantic inserts for a union's branch: `opponents.0.baseline`."""
+    """Remove the branch of a union that pydantic inserts into a path: `opponents.0.baseline`."""
     kept: list[int | str] = []
     for at, name in enumerate(loc):
         in_list = at > 0 and isinstance(loc[at - 1], int)
@@ -408,7 +410,7 @@ def _keys_at(model: type[BaseModel], place: tuple[int | str, ...], given: Any) -
 
 
 def _models_in(annotation: Any) -> list[type[BaseModel]]:
-    """Return the models that an annotation names, inside tuples and unions too."""
+    """Return the models in an annotation, inside tuples and unions too."""
     if isinstance(annotation, type) and not isinstance(annotation, types.GenericAlias):
         return [annotation] if issubclass(annotation, BaseModel) else []
     return [model for part in typing.get_args(annotation) for model in _models_in(part)]

@@ -1,4 +1,4 @@
-"""The picture of a training: how penalties went, and how the agent compares in the end."""
+"""The learning curve of a training run, and its final evaluation, as a picture."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 from experiments.evaluate import Row
 
 LEARNER, OTHERS, GREY = "#0b6e99", "#c8553d", "#777777"
-WINDOW = 0.05  # of the iterations go into one point of the smooth curve
+WINDOW = 0.05  # fraction of the iterations in one point of the smoothed curve
 
 
 def draw_learning_curve(
@@ -51,7 +51,7 @@ def _draw_training(axes: Axes, progress: Sequence[dict[str, float]]) -> None:
 
 
 def smooth(values: NDArray[np.float64]) -> NDArray[np.float64]:
-    """Return centred rolling means, of what there is near the ends; NaN are left out."""
+    """Return centred rolling means, over shorter windows near the ends; NaN are ignored."""
     reach = max(1, int(len(values) * WINDOW / 2))
     windows = (values[max(0, i - reach) : i + reach + 1] for i in range(len(values)))
     return np.array([np.nanmean(w) if np.isfinite(w).any() else np.nan for w in windows])

@@ -1,9 +1,9 @@
-"""How good is a policy? Played against each baseline on deals that training never saw.
+"""How good is a policy? Plays it against each baseline on held-out deals.
 
     python -m experiments.evaluate runs/quickstart/checkpoint.pt --deals 2000
 
-Every deal is one round, played once from each seat with the baseline in all other seats. What is
-compared is one's own penalty minus the mean of the others': below 0 is better than they are.
+Every deal is one round, played once from each seat with the baseline in all other seats. The
+measure is the policy's own penalty minus the mean of the others'; below 0 is better than they are.
 Letters: D deals, P seats.
 """
 
@@ -29,8 +29,8 @@ from experiments.cli import run_program
 from experiments.statistics import CONFIDENCE, MIN_DEALS, interval
 
 BASELINES = ("random", "heaviest", "lightest")
-YARDSTICK = "heaviest"  # is put in the agent's place too, for comparison
-WIDTH = 100  # columns of a table at least, also where the output is a file
+YARDSTICK = "heaviest"  # also played in the agent's place, for comparison
+WIDTH = 100  # minimum width of a table in columns, also if the output is a file
 
 
 @dataclass(frozen=True)
@@ -47,7 +47,7 @@ class Row:
     penalty: float
     others: float
     wins: float
-    """Share of rounds won; a tie counts as a share."""
+    """Share of rounds won, ties shared."""
     fair: float
     """Share of rounds that one of P equals wins."""
     deals: int
@@ -56,7 +56,7 @@ class Row:
 
 @dataclass(frozen=True)
 class Played:
-    """What D deals brought, each played from P seats."""
+    """The results of D deals, each played from P seats."""
 
     own: NDArray[np.float64]  # (D, P) penalty of the agent, by its seat
     others: NDArray[np.float64]  # (D, P) mean penalty of the other seats
@@ -84,7 +84,7 @@ def play_deals(agent: Policy, opponent: Policy, rules: Rules, deals: int, seed: 
 
 
 def summarise(agent: str, opponent: str, played: Played) -> Row:
-    """Return the row of the table for what was played."""
+    """Return the table row for the results."""
     deals, players = played.own.shape
     difference = interval(played.differences)
     return Row(
@@ -112,7 +112,7 @@ def evaluate(
     label: str = "trained",
     progress: Callable[[], object] = lambda: None,
 ) -> list[Row]:
-    """Compare a policy with each baseline, and the yardstick in its place on the same deals.
+    """Compare a policy with each baseline, and the yardstick on the same deals.
 
     seed: of the deals, which are matches from HELD_OUT_MATCH on; progress: called after each of the
     2 * len(opponents) comparisons. Returns the policy's rows, then the yardstick's.
@@ -178,12 +178,14 @@ def main() -> None:
     parser.add_argument("checkpoint", type=Path)
     parser.add_argument("--deals", type=int, default=1000)
     parser.add_argument("--seed", type=int, default=0, help="of the deals")
-    parser.add_argument("--opponents", default=",".join(BASELINES), help="names, with commas")
+    parser.add_argument(
+        "--opponents", default=",".join(BASELINES), help="names, separated by commas"
+    )
     parser.add_argument("--sampled", action="store_true", help="draw actions by probability")
     parser.add_argument("--json", type=Path, help="also write the rows to this file")
     options = parser.parse_args()
     from dominoenv.opponents.trained import (
-        load_policy,  # loads torch, which --help need not wait for
+        load_policy,  # here: --help should not wait for torch
     )
 
     policy = load_policy(options.checkpoint, deterministic=not options.sampled)

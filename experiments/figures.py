@@ -2,8 +2,8 @@
 
     python -m experiments.figures --rounds 40000
 
-Mean penalty per seat and round, and the share of blocked rounds, with standard errors over rounds;
-beside them the published values of two independent implementations (about ± 0.4 and ± 1 %).
+Mean penalty per seat and round, and the share of blocked rounds, with standard errors over rounds,
+beside the published values of two independent implementations (about ± 0.4 and ± 1 %).
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ BLOCKED = 2  # `BatchedGame.endings`: nobody could play
 
 @dataclass(frozen=True)
 class Published:
-    """One cell of the table: who plays what, and what it should bring."""
+    """One cell of the table: rules, policy and the published values."""
 
     game: str
     options: dict[str, Any]
@@ -39,7 +39,7 @@ class Published:
 
     @property
     def label(self) -> str:
-        """What is played, short."""
+        """A short description of the rules."""
         extra = [f"{k}={v}" for k, v in self.options.items() if k not in ("preset", "players")]
         return " ".join([self.options["preset"], *extra])
 
@@ -76,7 +76,7 @@ class Measured:
 
 
 def measure(cell: Published, rounds: int, seed: int) -> Measured:
-    """Play at least so many rounds, all kinds of rounds in turn, every seat by the same policy."""
+    """Play at least so many rounds, all engines in turn, with one policy at every seat."""
     rules = make_rules(cell.game, cell.options)
     game = BatchedGame(
         rules, min(rounds, BATCH), seed, forced="auto", autoreset=False, observe=False
@@ -98,7 +98,7 @@ def measure(cell: Published, rounds: int, seed: int) -> Measured:
 
 
 def print_table(results: list[tuple[Published, Measured]], rounds: int) -> None:
-    """Print what was measured beside what was published."""
+    """Print measured values beside published ones."""
     table = Table(title=f"at least {rounds:,} rounds each; ± one standard error")
     for heading in ("rules", "policy"):
         table.add_column(heading, no_wrap=True)
@@ -121,7 +121,9 @@ def main() -> None:
     """Measure the whole table from the command line."""
     parser = argparse.ArgumentParser(prog="python -m experiments.figures", description=__doc__)
     parser.formatter_class = argparse.RawDescriptionHelpFormatter
-    parser.add_argument("--rounds", type=int, default=40_000, help="in each row of the table")
+    parser.add_argument(
+        "--rounds", type=int, default=40_000, help="rounds in each row of the table"
+    )
     parser.add_argument("--seed", type=int, default=0)
     options = parser.parse_args()
     if options.rounds < 2:

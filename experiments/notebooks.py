@@ -1,11 +1,11 @@
-"""Run the notebooks and keep their outputs.
+"""Run the notebooks and store their outputs.
 
     python -m experiments.notebooks
     python -m experiments.notebooks --check notebooks/tour.ipynb
 
-Each runs in a fresh kernel, in the repository's root. With --check nothing is written: the program
-ends with exit code 1 where a cell fails, or prints something else than what the notebook holds.
-Cells with the tag `varies` may print what they like.
+Each runs in a fresh kernel, in the repository's root. With --check nothing is written: the exit
+code is 1 if a cell fails or its output differs from the notebook. The output of cells with the tag
+`varies` is not compared.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ from experiments.cli import run_program
 
 ROOT = Path(__file__).parent.parent
 FOLDER = ROOT / "notebooks"
-HUNG = 900  # s in one cell: nothing here takes a minute
+HUNG = 900  # time limit of a cell in seconds; none takes a minute
 DIFFERENT = 1  # exit code
 KEPT = {
     "kernelspec": {"display_name": "Python 3", "language": "python", "name": "python3"},
@@ -38,7 +38,7 @@ Notebook = Any  # an nbformat.NotebookNode: attributes by name, without types
 
 
 def run(path: Path) -> Notebook:
-    """Return a notebook as it is after a run; raises CellExecutionError where a cell fails."""
+    """Run a notebook and return it. Raises CellExecutionError if a cell fails."""
     notebook = nbformat.read(path, as_version=4)
     client = NotebookClient(
         notebook,
@@ -51,7 +51,7 @@ def run(path: Path) -> Notebook:
     )
     client.execute()
     notebook.metadata = nbformat.from_dict(KEPT)
-    for cell in _code(notebook):  # bars and notes on stderr are for whoever waits
+    for cell in _code(notebook):  # progress bars on stderr are not kept
         cell.outputs = [out for out in cell.outputs if out.get("name") != "stderr"]
     return notebook
 
@@ -81,7 +81,7 @@ def _texts(outputs: list[Any]) -> Iterator[str]:
 
 
 def differences(old: Notebook, new: Notebook) -> str:
-    """Return how two runs of a notebook differ in what they print, "" where they do not."""
+    """Return the differences between the outputs of two runs, "" if there are none."""
     lines = difflib.unified_diff(printed(old), printed(new), "kept", "now", lineterm="")
     return "\n".join(lines)
 
@@ -90,8 +90,8 @@ def main() -> None:
     """Run notebooks from the command line."""
     parser = argparse.ArgumentParser(prog="python -m experiments.notebooks", description=__doc__)
     parser.formatter_class = argparse.RawDescriptionHelpFormatter
-    parser.add_argument("notebooks", nargs="*", type=Path, help="all, if none is named")
-    parser.add_argument("--check", action="store_true", help="write nothing, compare")
+    parser.add_argument("notebooks", nargs="*", type=Path, help="default: all")
+    parser.add_argument("--check", action="store_true", help="compare the outputs, write nothing")
     options = parser.parse_args()
     paths = options.notebooks or sorted(FOLDER.glob("*.ipynb"))
     missing = [str(path) for path in paths if not path.is_file()]
@@ -102,7 +102,7 @@ def main() -> None:
 
 
 def _did_fail(path: Path, is_check: bool) -> bool:
-    """Run one notebook; write it, or compare it. Return whether a cell or the comparison failed."""
+    """Run one notebook and write or compare it; return whether a cell or the comparison failed."""
     try:
         new = run(path)
     except CellExecutionError as error:
@@ -113,7 +113,7 @@ def _did_fail(path: Path, is_check: bool) -> bool:
         return False
     different = differences(nbformat.read(path, as_version=4), new)
     if different:
-        print(f"{path} prints something else now:\n{different}", file=sys.stderr)
+        print(f"{path}: the output has changed:\n{different}", file=sys.stderr)
     return bool(different)
 
 

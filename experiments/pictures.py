@@ -1,9 +1,9 @@
-"""Draw the pictures of docs/rules.md: one table for each situation that the rules speak of.
+"""Draw the pictures of docs/rules.md, one for each special situation.
 
     python -m experiments.pictures
 
-Reads docs/images/rules/positions.json, in which each picture has a position and the moves that lead
-from there to what is shown, and writes an SVG of that name beside it.
+Reads docs/images/rules/positions.json, which has a position and moves for each picture, and writes
+an SVG of that name beside it.
 """
 
 from __future__ import annotations
@@ -29,8 +29,8 @@ def situations() -> dict[str, dict[str, Any]]:
 def shown(situation: Mapping[str, Any]) -> Game:
     """Return the game at the moment that a picture shows.
 
-    Raises PositionError or RulesError for a position that cannot be, IllegalActionError for a move
-    that the rules forbid.
+    Raises PositionError or RulesError for an invalid position, IllegalActionError for an illegal
+    move.
     """
     game = Game.from_position(situation["position"])
     for move in situation.get("moves", ()):

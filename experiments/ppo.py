@@ -1,8 +1,8 @@
-"""Maskable PPO over `DominoVecEnv`: making it, watching it, and putting it to sleep and back.
+"""Maskable PPO on `DominoVecEnv`: setup, callbacks, checkpoints and resuming.
 
-The state of a training is whole at one point of SB3's loop only: when an iteration begins, after
-the update of the one before. There checkpoints are written, and there a resumed training goes on,
-with the same games, the same random streams and so the same weights as if it had never stopped.
+The state of a run is complete at only one point of SB3's loop: at the start of an iteration, after
+the previous update. Checkpoints are written there, and a resumed run continues there with the same
+games and random streams, so it reaches the same weights as an uninterrupted one.
 """
 
 from __future__ import annotations
@@ -47,7 +47,7 @@ def make_opponent(opponent: Baseline | Checkpoint, config: Config) -> Policy:
 
 
 def make_pool(config: Config) -> OpponentPool:
-    """Return the opponents that a config names; with self-play, the untrained learner is one."""
+    """Return the opponents of a config; with self-play, the untrained learner is one."""
     rules = config.make_rules()
     pool = OpponentPool(rules)
     for one in config.environment.opponents:
@@ -56,7 +56,7 @@ def make_pool(config: Config) -> OpponentPool:
     settings = config.environment.snapshots
     if settings:
         with torch.random.fork_rng(devices=[]):
-            torch.manual_seed(config.seed)  # as the learner will be made
+            torch.manual_seed(config.seed)  # the same weights as the learner's
             network = make_network(rules, config.network.model_dump())
         untrained = take_snapshot(rules, network, 0, settings.deterministic)
         make_selfplay(settings, pool).take(untrained)
@@ -64,7 +64,7 @@ def make_pool(config: Config) -> OpponentPool:
 
 
 def make_selfplay(settings: Snapshots, pool: OpponentPool) -> SelfPlay:
-    """Return what keeps the snapshots of a pool."""
+    """Return the `SelfPlay` that manages the snapshots of a pool."""
     return SelfPlay(
         pool,
         weight=settings.weight,
@@ -90,7 +90,7 @@ def make_env(config: Config) -> DominoVecEnv:
 
 
 def make_model(config: Config, env: DominoVecEnv) -> MaskablePPO:
-    """Return a fresh learner. The network is small, so that a processor does."""
+    """Return a new learner. The network is small, so it runs on the CPU."""
     ppo = config.ppo
     first, last = ppo.learning_rate, ppo.final_learning_rate
     return MaskablePPO(
@@ -114,7 +114,7 @@ def make_model(config: Config, env: DominoVecEnv) -> MaskablePPO:
 
 
 def trained_policy(config: Config, model: MaskablePPO) -> TrainedPolicy:
-    """Return the learner as a policy that plays its best."""
+    """Return the learner as a deterministic policy."""
     return TrainedPolicy(config.make_rules(), model.policy)
 
 
@@ -122,10 +122,10 @@ def trained_policy(config: Config, model: MaskablePPO) -> TrainedPolicy:
 
 
 def pack_training(model: MaskablePPO) -> dict[str, Any]:
-    """Return all that a training goes on from, the weights apart, as tensors, numbers and texts."""
+    """Return the state of a run without the weights, as tensors, numbers and strings."""
     env = model.get_env()
     assert isinstance(env, DominoVecEnv)
-    kind, keys, *rest = np.random.get_state()  # SB3 shuffles its minibatches with this one
+    kind, keys, *rest = np.random.get_state()  # SB3 shuffles minibatches with it
     state = env.get_state()
     return {
         "decisions": model.num_timesteps,
@@ -142,7 +142,7 @@ def pack_training(model: MaskablePPO) -> dict[str, Any]:
 
 
 def unpack_training(model: MaskablePPO, content: dict[str, Any], path: Path) -> None:
-    """Put a training back to where `pack_training` saw it. Raises CheckpointError."""
+    """Restore the state from `pack_training`. Raises CheckpointError."""
     env = model.get_env()
     assert isinstance(env, DominoVecEnv)
     try:
@@ -166,7 +166,7 @@ def unpack_training(model: MaskablePPO, content: dict[str, Any], path: Path) -> 
 
 
 def save_training(config: Config, model: MaskablePPO, folder: Path) -> None:
-    """Write checkpoint.pt, and the same under its number of decisions; forget the oldest."""
+    """Write checkpoint.pt and a copy named by its number of decisions; remove the oldest copy."""
     numbered = folder / "checkpoints" / f"{model.num_timesteps:012d}.pt"
     training = pack_training(model)
     for path in (numbered, folder / "checkpoint.pt"):
@@ -183,7 +183,7 @@ def save_training(config: Config, model: MaskablePPO, folder: Path) -> None:
 
 
 def load_training(model: MaskablePPO, folder: Path) -> int:
-    """Put the newest checkpoint of a run back; return its number of decisions."""
+    """Restore the newest checkpoint of a run; return its number of decisions."""
     path = folder / "checkpoint.pt"
     unpack_training(model, read_checkpoint(path), path)
     return int(model.num_timesteps)
@@ -193,7 +193,7 @@ def load_training(model: MaskablePPO, folder: Path) -> int:
 
 
 class TensorBoardWriter(KVWriter):
-    """Writes SB3's figures for TensorBoard; what lies beyond the point of resuming is dropped."""
+    """Writes SB3's metrics for TensorBoard, without those after the point of resuming."""
 
     def __init__(self, folder: Path, purge_step: int | None) -> None:
         self.writer = SummaryWriter(str(folder), purge_step=purge_step)
@@ -213,9 +213,9 @@ class TensorBoardWriter(KVWriter):
 
 
 class Watcher(BaseCallback):
-    """Counts what episodes bring, reports each iteration, writes checkpoints, takes snapshots.
+    """Collects results of episodes, reports iterations, saves checkpoints, takes snapshots.
 
-    pool: the opponents; report: called with the figures of every iteration; save: called when a
+    pool: the opponents; report: called with the metrics of every iteration; save: called when a
     checkpoint is due.
     """
 
@@ -241,11 +241,11 @@ class Watcher(BaseCallback):
         if iteration % saving.every == 0:
             self._save()
         settings = self.config.environment.snapshots
-        if settings:  # after saving: who resumes does this once more
+        if settings:  # after saving: a resumed run repeats this
             self._keep_snapshots(settings, iteration)
 
     def _keep_snapshots(self, settings: Snapshots, iteration: int) -> None:
-        """Take a snapshot if it is time, otherwise weigh those that there are."""
+        """Take a snapshot if one is due, otherwise update the weights."""
         selfplay, network = make_selfplay(settings, self.pool), self.model.policy
         if iteration == 0 or iteration % settings.every:
             selfplay.weigh()
@@ -258,7 +258,7 @@ class Watcher(BaseCallback):
         self._save()
 
     def _save(self) -> None:
-        if self.saved_at != self.num_timesteps:  # not again what was just resumed from
+        if self.saved_at != self.num_timesteps:  # not the checkpoint just resumed from
             self.saved_at = self.num_timesteps
             self.save()
 
@@ -292,7 +292,7 @@ class Watcher(BaseCallback):
         }
 
     def _pool_figures(self) -> dict[str, float]:
-        """Return the pool's size, and of each kind the share of seats that the learner beat."""
+        """Return the pool's size, and for each kind the share of seats that the learner beat."""
         figures: dict[str, float] = {"pool": len(self.pool)}
         for kind in self.kinds:
             now, before = (totals.get(kind, Tally()) for totals in (self.pool.totals, self.totals))
@@ -312,7 +312,7 @@ def learn(
     folder: Path,
     report: Callable[[dict[str, float]], None],
 ) -> None:
-    """Train from where the model stands to the config's number of decisions."""
+    """Train until the config's number of decisions is reached."""
     done = int(model.num_timesteps)
     writer = TensorBoardWriter(folder / "tensorboard", purge_step=done or None)
     model.set_logger(Logger(str(folder), [writer]))
@@ -322,7 +322,7 @@ def learn(
     watcher.saved_at = done if done else -1
     try:
         if done < config.ppo.decisions:
-            # SB3 adds what is done already, so that schedules see the same total after a resume
+            # SB3 adds the finished decisions, so schedules see the same total after resuming
             model.learn(config.ppo.decisions - done, watcher, reset_num_timesteps=not done)
     finally:
         model.logger.close()

@@ -1,8 +1,7 @@
-"""The statistics of paired deals: intervals, tests, corrections, and how many deals it takes.
+"""The statistics of duplicate deals: intervals, tests, corrections and sample sizes.
 
-What is compared on a deal is one number, the mean over its games (every agent at every seat), so
-that the luck of the deal cancels; deals are independent of each other. Letters: D deals, M
-comparisons, n agents.
+One number per deal is compared, the mean over its games (every agent at every seat), so the noise
+of the deal cancels; deals are independent of each other. Letters: D deals, M comparisons, n agents.
 """
 
 from __future__ import annotations
@@ -51,7 +50,7 @@ def interval(values: NDArray[np.float64], confidence: float = CONFIDENCE) -> Est
 def p_value(values: NDArray[np.float64]) -> float:
     """Return the two-sided p of Student's t test that (D,) values have mean 0.
 
-    Values that are all the same, as between agents that play alike, leave nothing to test: 1 where
+    If all values are the same, as between agents that play alike, there is nothing to test: 1 if
     they are 0, else 0.
     """
     if np.ptp(values) == 0:
@@ -60,7 +59,7 @@ def p_value(values: NDArray[np.float64]) -> float:
 
 
 def corrected(p_values: Sequence[float]) -> list[float]:
-    """Return p values by Holm's step-down method, which holds for M dependent comparisons too."""
+    """Return p values by Holm's step-down method, valid for M dependent comparisons too."""
     if not p_values:
         return []
     return [float(p) for p in multipletests(list(p_values), method="holm")[1]]
@@ -82,7 +81,7 @@ def sample_size(difference: float, deviation: float, confidence: float, power: f
     most = MIN_DEALS
     while not found(most):
         most *= 2
-    few = most // 2  # enough is above, few is too few (or below what there can be)
+    few = most // 2  # enough is sufficient, few is not (or below the minimum)
     while most - few > 1:
         middle = (few + most) // 2
         few, most = (few, middle) if found(middle) else (middle, most)
@@ -102,12 +101,12 @@ def minimum_detectable_difference(
 def p_of_equal_columns(values: NDArray[np.float64]) -> float:
     """Return the p of Hotelling's T squared that the columns of (D, P) values have one mean.
 
-    Only differences within a row count. 1 where rows are all the same and level; 0 where they are
-    all the same and not.
+    Only differences within a row count. If all rows are the same: 1 if their values are equal, else
+    0.
     """
     contrasts = values[:, 1:] - values[:, :1]
     if contrasts.shape[1] == 1:
-        return p_value(contrasts[:, 0])  # the same test, which the library's needs two columns for
+        return p_value(contrasts[:, 0])  # the same test; the library's needs two columns
     spread = contrasts - contrasts.mean(axis=0)
     if np.linalg.matrix_rank(spread) < contrasts.shape[1]:
         level = not np.any(contrasts)

@@ -1,4 +1,4 @@
-"""Train an agent by a config, then compare it with the baselines.
+"""Train an agent from a config, then compare it with the baselines.
 
     python -m experiments.train configs/quickstart.yaml
     python -m experiments.train configs/quickstart.yaml --resume
@@ -6,8 +6,8 @@
 
 The run's folder (runs/<name> unless --out says otherwise) holds config.yaml (resolved),
 checkpoint.pt (the newest; older ones in checkpoints/), progress.csv, tensorboard/, evaluation.json
-and learning_curve.png. After a kill, --resume goes on from the newest checkpoint to the same
-weights.
+and learning_curve.png. After an interruption, --resume continues from the newest checkpoint and
+reaches the same weights.
 """
 
 from __future__ import annotations
@@ -31,13 +31,13 @@ from experiments.config import Config, ConfigError, load_config
 from experiments.evaluate import Row, as_json, evaluate, print_table
 
 RUNS = Path("runs")
-RESUME_IGNORES = {"name", "threads", "checkpoints", "evaluation"}  # change no weights on a resume
+RESUME_IGNORES = {"name", "threads", "checkpoints", "evaluation"}  # do not affect the weights
 FILES = ("config.yaml", "checkpoint.pt", "progress.csv", "evaluation.json", "learning_curve.png")
 FOLDERS = ("checkpoints", "tensorboard")
 
 
 class Progress:
-    """The bar on the screen, and progress.csv with one row an iteration."""
+    """The progress bar, and progress.csv with one row per iteration."""
 
     def __init__(self, config: Config, folder: Path, done: int) -> None:
         self.path = folder / "progress.csv"
@@ -51,18 +51,18 @@ class Progress:
             unit_scale=True,
             smoothing=0.1,
             dynamic_ncols=watched,
-            mininterval=0.5 if watched else 15,  # a log file wants few lines
+            mininterval=0.5 if watched else 15,  # fewer lines in a log file
         )
 
     def _forget_beyond(self, done: int) -> None:
-        """Drop rows of iterations that a kill undid: they will be played again."""
+        """Drop rows of iterations after the checkpoint: they will be played again."""
         if not self.path.exists():
             return
         rows = [row for row in read_progress(self.path) if row["decisions"] <= done]
         write_atomically(self.path, _as_csv(rows, header=True).encode())
 
     def __call__(self, figures: dict[str, float]) -> None:
-        """Take the figures of an iteration."""
+        """Add the metrics of an iteration."""
         new = not self.path.exists() or not self.path.stat().st_size
         with self.path.open("a", encoding="utf-8") as file:
             file.write(_as_csv([figures], header=new))
@@ -74,7 +74,7 @@ class Progress:
         self.bar.update(min(figures["decisions"], self.total) - self.bar.n)
 
     def close(self) -> None:
-        """Leave the bar as it stands."""
+        """Close the bar, leaving it on the screen."""
         self.bar.close()
 
 
@@ -90,7 +90,7 @@ def _as_csv(rows: list[dict[str, float]], header: bool) -> str:
 
 
 def read_progress(path: Path) -> list[dict[str, float]]:
-    """Return the rows of a progress.csv; a last line that a kill cut short is left out."""
+    """Return the rows of a progress.csv without a truncated last line."""
     with path.open(encoding="utf-8") as file:
         rows = list(csv.DictReader(file))
     return [{k: float(v) for k, v in row.items()} for row in rows if all(row.values())]
@@ -100,15 +100,15 @@ def read_progress(path: Path) -> list[dict[str, float]]:
 
 
 def prepare_folder(config: Config, folder: Path, resume: bool, overwrite: bool) -> None:
-    """Make the folder of a run ready. Raises CheckpointError or ConfigError if it does not fit."""
+    """Prepare the folder of a run. Raises CheckpointError or ConfigError if it does not fit."""
     if resume:
         check_resumable(config, folder)
         return
     taken = [name for name in (*FILES, *FOLDERS) if (folder / name).exists()]
     if taken and not overwrite:
         raise CheckpointError(
-            f"{folder} holds a run already: go on with --resume, replace it with --overwrite, or "
-            "choose another folder with --out"
+            f"{folder} already holds a run: continue with --resume, replace it with --overwrite, "
+            "or choose another folder with --out"
         )
     for name in taken:
         path = folder / name
@@ -123,7 +123,7 @@ def prepare_folder(config: Config, folder: Path, resume: bool, overwrite: bool) 
 
 
 def check_resumable(config: Config, folder: Path) -> None:
-    """Raise where a run is not there, or where it was begun with another config."""
+    """Raise if there is no run, or if it began with another config."""
     saved = folder / "config.yaml"
     if not saved.exists():
         raise CheckpointError(
@@ -134,13 +134,13 @@ def check_resumable(config: Config, folder: Path) -> None:
     different = _differences(yaml.safe_load(begun.to_yaml()), yaml.safe_load(config.to_yaml()))
     if different:
         raise ConfigError(
-            f"{folder} was begun with {', '.join(different)}: resume with the same values, or "
-            "start anew with --overwrite or another --out"
+            f"{folder} began with {', '.join(different)}: resume with the same values, or "
+            "start again with --overwrite or another --out"
         )
 
 
 def _differences(old: Any, new: Any, path: str = "") -> list[str]:
-    """Return `key=value` of the old config where the new one differs and weights depend on it."""
+    """Return `key=value` of the old config for each difference that affects the weights."""
     if isinstance(old, dict) and isinstance(new, dict):
         keys = [key for key in {**old, **new} if path or key not in RESUME_IGNORES]
         return [
@@ -155,7 +155,7 @@ def _differences(old: Any, new: Any, path: str = "") -> list[str]:
 
 
 def train(config: Config, folder: Path, *, resume: bool = False, overwrite: bool = False) -> Any:
-    """Train by a config in a folder; return the model. Raises DominoErrors for bad input."""
+    """Train from a config in a folder; return the model. Raises DominoErrors for bad input."""
     import torch
 
     from experiments import ppo
@@ -163,7 +163,7 @@ def train(config: Config, folder: Path, *, resume: bool = False, overwrite: bool
     prepare_folder(config, folder, resume, overwrite)
     torch.set_num_threads(config.threads)
     model = ppo.make_model(config, ppo.make_env(config))
-    # a run that was killed at once has no checkpoint yet, and resumes from its beginning
+    # a run interrupted before its first checkpoint resumes from the beginning
     resumable = resume and (folder / "checkpoint.pt").exists()
     done = ppo.load_training(model, folder) if resumable else 0
     progress = Progress(config, folder, done)
@@ -175,7 +175,7 @@ def train(config: Config, folder: Path, *, resume: bool = False, overwrite: bool
 
 
 def compare(config: Config, folder: Path, model: Any) -> list[Row]:
-    """Evaluate what was trained; write evaluation.json and learning_curve.png, print the table."""
+    """Evaluate the agent; write evaluation.json and learning_curve.png, print the table."""
     from experiments import ppo
     from experiments.curve import draw_learning_curve
 
@@ -206,7 +206,7 @@ def main() -> None:
     parser.add_argument("overrides", nargs="*", metavar="a.b=value", help="values that differ")
     parser.add_argument("--out", type=Path, help="folder of the run")
     how = parser.add_mutually_exclusive_group()
-    how.add_argument("--resume", action="store_true", help="go on where a run stopped")
+    how.add_argument("--resume", action="store_true", help="continue a run")
     how.add_argument("--overwrite", action="store_true", help="replace a run in the folder")
     options = parser.parse_intermixed_args()
     config = load_config(options.config, options.overrides)
@@ -214,7 +214,7 @@ def main() -> None:
     try:
         model = train(config, folder, resume=options.resume, overwrite=options.overwrite)
     except KeyboardInterrupt:
-        message = f"stopped; go on with --resume (checkpoints are in {folder})"
+        message = f"stopped; continue with --resume (checkpoints are in {folder})"
         raise KeyboardInterrupt(message) from None
     compare(config, folder, model)
     print(f"results are in {folder}")

@@ -91,7 +91,7 @@ def test_a_match_through_the_pipes_is_recorded(game: str, tmp_path: Path) -> Non
     (record,) = read_records(tmp_path / "m.jsonl")
     assert record.players == ["random", "person", "lightest"]
     assert (record.header["seed"], record.header["game"]) == (5, game)
-    assert f"The record: {tmp_path / 'm.jsonl'}" in done.stdout
+    assert f"Record written to {tmp_path / 'm.jsonl'}" in done.stdout
     assert "The match is over. Lowest total: " in done.stdout
     assert "\x1b" not in done.stdout  # no colours in a pipe
     assert max(map(len, done.stdout.splitlines())) <= 160  # tables 100, lists of moves longer

@@ -202,8 +202,8 @@ def test_what_cannot_be_changes_nothing() -> None:
         (lambda: pool.add("rndom"), "did you mean 'random'"),
         (lambda: pool.add(stranger), "plays Mexican Train"),
         (lambda: pool.add(Snapshot), "neither a policy"),  # type: ignore[arg-type]
-        (lambda: pool.add("random", name="heaviest"), "not taken"),
-        (lambda: pool.add("random", name=""), "not taken"),
+        (lambda: pool.add("random", name="heaviest"), "not in use"),
+        (lambda: pool.add("random", name=""), "not in use"),
         (lambda: pool.reweigh({"random": 3, "heaviest": 0}), "weight above 0"),
         (lambda: pool.reweigh({"random": 3, "nobody": 1}), "opponent 'nobody'"),
         (lambda: pool.replace([]), "at least one"),

@@ -124,7 +124,7 @@ def test_the_learner_may_play_none_but_itself(tmp_path: Path) -> None:
         ("environment.opponents.2.which=latest", "should be 'newest' or 'spaced'"),
         ("environment.opponents.2.draw=best", "should be 'uniform' or 'prioritised'"),
         ("environment.opponents.2.weight=0", "greater than 0"),
-        ("environment.opponents.0={kind: snapshots}", "may stand here once"),
+        ("environment.opponents.0={kind: snapshots}", "may occur once"),
         ("environment.opponents.2.kind=self", "allowed: 'baseline', 'checkpoint', 'snapshots'"),
     ],
 )

@@ -305,7 +305,7 @@ def test_what_a_study_leaves_behind(
         rows = list(csv.DictReader(file))
     assert [row["cell"] for row in rows] == ["players=2", "players=4", "players=6"]
     assert float(rows[0]["row.difference.mean"]) == results["pairs"][0]["row"]["difference"]["mean"]
-    with pytest.raises(CheckpointError, match="holds a study already: go on with --resume"):
+    with pytest.raises(CheckpointError, match="already holds a study: continue with --resume"):
         command_line(monkeypatch, *words, "--out", tmp_path)
     before = files(tmp_path)
     command_line(monkeypatch, *words, "--out", tmp_path, "--resume")

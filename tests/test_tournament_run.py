@@ -293,7 +293,7 @@ def test_a_taken_folder_is_not_overwritten_unasked(
     with pytest.raises(CheckpointError, match="holds no tournament to resume"):
         command_line(monkeypatch, *words, "--resume")
     command_line(monkeypatch, *words)
-    with pytest.raises(CheckpointError, match="holds a tournament already: go on with --resume"):
+    with pytest.raises(CheckpointError, match="already holds a tournament: continue with --resume"):
         command_line(monkeypatch, *words)
     (tmp_path / "mine.txt").write_text("keep")
     before = files(tmp_path)

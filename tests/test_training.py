@@ -449,7 +449,7 @@ def test_a_killed_run_resumes_in_a_new_process(name: str, tmp_path: Path) -> Non
 
     again = python(*command)
     assert again.returncode == 2
-    assert "holds a run already: go on with --resume" in again.stderr
+    assert "already holds a run: continue with --resume" in again.stderr
     done = python(*command, "--resume")
     assert done.returncode == 0, done.stderr
     assert "penalty difference" in done.stdout
@@ -485,7 +485,7 @@ def test_an_opponent_may_be_a_checkpoint(tmp_path: Path) -> None:
 def test_resuming_with_other_values_is_refused(tmp_path: Path) -> None:
     train.train(tiny("ppo.decisions=128"), tmp_path)
     other = tiny("ppo.decisions=128", "ppo.gamma=0.5", "evaluation.deals=9")
-    with pytest.raises(DominoError, match=r"was begun with ppo\.gamma=1\.0: resume with the same"):
+    with pytest.raises(DominoError, match=r"began with ppo\.gamma=1\.0: resume with the same"):
         train.train(other, tmp_path, resume=True)
     train.train(tiny("ppo.decisions=128", "ppo.gamma=0.5"), tmp_path, overwrite=True)
 

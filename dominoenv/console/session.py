@@ -1,8 +1,8 @@
 """A session of play: one person and agents at a table, saved and resumed.
 
 A saved session is a JSON object: who sits where, the seed, and the moves of each round; all else
-follows by replaying. What an agent draws at random depends on the seed and on the moves made, so a
-session that was interrupted goes on as it would have gone on anyway.
+follows by replaying. The random choices of agents depend on the seed and on the moves made, so a
+session that was interrupted continues exactly as it would have without the interruption.
 """
 
 from __future__ import annotations
@@ -43,9 +43,9 @@ LIBRARY = Path(__file__).resolve().parent.parent
 class PlaySession:
     """A match of a person against agents.
 
-    against: the names of the other seats' agents, clockwise from the person's; fewer names than
-    seats are gone through again. hints: the agent that is asked for advice. record: where the
-    match's record goes. Raises DominoErrors for invalid arguments.
+    against: names of the agents at the other seats, clockwise from the person; the names repeat if
+    there are more seats. hints: the agent that gives hints. record: the file for the match's
+    record. Raises DominoErrors for invalid arguments.
     """
 
     def __init__(
@@ -70,7 +70,7 @@ class PlaySession:
             for other, name in zip(others, self.against, strict=True)
         }
         self._adviser = find_policy(hints, rules)
-        self._before: list[Game] = []  # what `undo` goes back to
+        self._before: list[Game] = []  # what `undo` returns to
 
     # ------------------------------------------------------------------------------------ reading
 
@@ -97,14 +97,14 @@ class PlaySession:
         before = self.game.copy()
         self.game.push(text)
         if text == "draw":
-            self._before.clear()  # it has shown a tile
-        elif text != "pass":  # which is no choice
+            self._before.clear()  # the draw revealed a tile
+        elif text != "pass":  # a pass is forced
             self._before.append(before)
 
     def undo(self) -> None:
-        """Take the person's last move back: of this turn, with nobody having moved since.
+        """Take back the person's last move.
 
-        Nor can a draw be taken back, and what came before it. Raises DominoError then.
+        Raises DominoError if another seat has moved or the person has drawn since.
         """
         if not self._before:
             raise DominoError("nothing to take back: others have moved, or a tile was drawn")
@@ -120,7 +120,7 @@ class PlaySession:
             yield seat, text
 
     def hint(self) -> tuple[str, Annotation | None]:
-        """Return the move that the adviser would make, and what it says of all legal moves."""
+        """Return the move that the adviser would make, and its annotation of the legal moves."""
         return self._asked(self._adviser)
 
     def _asked(self, policy: Policy) -> tuple[str, Annotation | None]:
@@ -140,7 +140,7 @@ class PlaySession:
     # ------------------------------------------------------------------------------------- files
 
     def save(self, path: Path) -> None:
-        """Write all that is needed to go on. Raises RecordError where that cannot be."""
+        """Write all that is needed to resume. Raises RecordError if the file cannot be written."""
         game = self.game
         lines = game.record().rounds
         played = [(line["moves"], line.get(ANNOTATIONS, [])) for line in lines]
@@ -162,9 +162,9 @@ class PlaySession:
 
     @classmethod
     def from_file(cls, path: Path) -> Self:
-        """Return a session as it was saved.
+        """Return a saved session.
 
-        Raises RecordError for a file that cannot be read, or that is no saved session.
+        Raises RecordError for a file that cannot be read, or that is not a saved session.
         """
         content = _read(path)
         try:
@@ -236,7 +236,7 @@ def _replay(game: Game, one: Any) -> None:
 
 
 def annotation_of(policy: Policy, rows: Any, masks: Any) -> dict[str, dict[int, float]] | None:
-    """Return what a policy says of the legal actions of one decision; None if it doesn't say."""
+    """Return a policy's annotation of one decision; None if it has no numbers."""
     given = {
         PROBABILITY: policy.probabilities(rows, masks),
         SCORE: policy.scores(rows, masks),
@@ -252,7 +252,7 @@ def annotation_of(policy: Policy, rows: Any, masks: Any) -> dict[str, dict[int, 
 def find_policy(name: str, rules: Rules) -> Policy:
     """Return an agent by its name, or from the file of a trained one (`checkpoint.pt`).
 
-    Raises DominoErrors for names that nobody knows and files that hold no agent for these rules.
+    Raises DominoErrors for unknown names and for files without an agent for these rules.
     """
     if not name.endswith(".pt"):
         return make_policy(name, rules)

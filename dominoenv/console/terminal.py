@@ -1,4 +1,4 @@
-"""A person at the table, in the terminal: what is shown, and what may be typed."""
+"""Play in the terminal: what is shown, and the commands."""
 
 from __future__ import annotations
 
@@ -19,10 +19,10 @@ WIDEST = 100
 HELP = """\
   a number       the move of that number
   9-4@2          the move itself; 9-4 alone if the tile fits in one place only
-  hint           what the adviser would play
+  hint           the move that the adviser would play
   undo           take your last move back, until the others move or you draw
   table          show the table again
-  quit           save and leave; --continue goes on later
+  quit           save and leave; --continue resumes
   help           this list"""
 
 
@@ -31,9 +31,9 @@ class Quit(Exception):  # noqa: N818  not an error: the person leaves
 
 
 class Terminal:
-    """Shows a sitting and asks for moves, line by line.
+    """Shows a session and asks for moves, line by line.
 
-    ask: returns a line that was typed after a prompt, EOFError at the end of input; say: prints.
+    ask: returns the line typed after a prompt, or raises EOFError at the end of input; say: prints.
     """
 
     def __init__(
@@ -73,7 +73,7 @@ class Terminal:
     def _turn(self) -> None:
         """Let the others move, then ask the person until the person's turn is over.
 
-        Where the last move is taken back the turn is not over, and the next call goes on with it.
+        If the person takes the last move back, the next call continues the turn.
         """
         for seat, move in self.sitting.let_others_move():
             self._say(f"  {self._who(seat)}: {move}")
@@ -86,7 +86,7 @@ class Terminal:
             self._confirm()
 
     def _one_move(self) -> None:
-        """Make one move of the person; draws and passes are no choice and are not asked for."""
+        """Make one move of the person; draws and passes are forced and made without asking."""
         game = self.sitting.game
         legal = game.legal_moves()
         if legal in (["draw"], ["pass"]):
@@ -110,15 +110,15 @@ class Terminal:
         self._say(f"  nothing fits: you draw {drawn}" if drawn else "  nothing fits: you pass")
 
     def _confirm(self) -> None:
-        """Give the person a moment to take the move back, before the others see it."""
+        """Let the person take the move back before the others move."""
         self._answer("Enter plays on, undo takes it back: ", {"", "undo"})
 
     # ------------------------------------------------------------------------------- what is typed
 
     def _answer(self, prompt: str, wanted: set[str] | None) -> str:
-        """Return what the person typed; commands are carried out and asked on.
+        """Return what the person typed; carry out commands and ask again.
 
-        wanted: the answers that there are; None: any move.
+        wanted: the valid answers; None for any move.
         """
         while True:
             line = self._ask(prompt).strip()
@@ -130,7 +130,7 @@ class Terminal:
             elif line in wanted if wanted is not None else line:
                 return line
             elif line:
-                self._say(f"  {line!r} is no answer here; help lists what is")
+                self._say(f"  {line!r} is not valid here; type help for a list")
 
     def _undo(self) -> bool:
         try:
@@ -156,7 +156,7 @@ class Terminal:
     # -------------------------------------------------------------------------------------- showing
 
     def _show(self) -> None:
-        """Show the table, the person's hand and nobody else's."""
+        """Show the table with only the person's hand face up."""
         game = self.sitting.game
         width = max(MIN_WIDTH, min(WIDEST, shutil.get_terminal_size((WIDEST, 24)).columns))
         reveal: Reveal = "all" if game.round_over else [self.sitting.seat]
@@ -184,7 +184,7 @@ class Terminal:
 
     def _write_record(self) -> None:
         write_record(self.sitting.record, self.sitting.game.record(self.sitting.names))
-        self._say(f"The record: {self.sitting.record}")
+        self._say(f"Record written to {self.sitting.record}")
 
 
 COMMANDS: dict[str, Callable[[Terminal], None]] = {
@@ -196,9 +196,9 @@ COMMANDS: dict[str, Callable[[Terminal], None]] = {
 
 
 def chosen(line: str, legal: list[str]) -> str:
-    """Return the move that a line means, by its number, its text or a tile that fits one place.
+    """Return the move that a line means: its number, its text, or a tile that fits one place.
 
-    What is none of these is returned as it is.
+    Other lines are returned unchanged.
     """
     if line.isascii() and line.isdigit() and 1 <= int(line) <= len(legal):
         return legal[int(line) - 1]
@@ -211,7 +211,7 @@ def chosen(line: str, legal: list[str]) -> str:
 
 
 def numbers(advice: Annotation | None) -> str:
-    """Return the best few of an advice in words."""
+    """Return the best few moves of an annotation in words."""
     if not advice:
         return ""
     kind = PROBABILITY if PROBABILITY in advice else SCORE
@@ -220,5 +220,5 @@ def numbers(advice: Annotation | None) -> str:
 
 
 def has_colours() -> bool:
-    """Return whether the output is a terminal and nobody asked for no colours."""
+    """Return whether the output is a terminal and NO_COLOR is not set."""
     return sys.stdout.isatty() and not os.environ.get("NO_COLOR")

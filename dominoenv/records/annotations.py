@@ -113,7 +113,7 @@ def checked_rows(kind: str, rows: object, masks: NDArray[Any]) -> NDArray[np.flo
     at_legal = np.where(masks, values, 0.0)
     low, high = (0.0, 1.0) if kind == PROBABILITY else (-LARGEST, LARGEST)
     if not ((at_legal >= low) & (at_legal <= high)).all():
-        raise DominoError(f"{kind}: a legal action needs a number in {low:g} ... {high:g}")
+        raise DominoError(f"{kind} of a legal action must be a number in {low:g} ... {high:g}")
     sums = at_legal.sum(axis=1)[masks.any(axis=1)]
     if kind == PROBABILITY and not (np.abs(sums - 1) <= SLACK).all():
         worst = float(sums[np.abs(sums - 1).argmax()])

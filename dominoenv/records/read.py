@@ -266,7 +266,7 @@ class _Match:
         if missing:
             names = ", ".join(map(tiles.text, missing[:5]))
             more = f" and {len(missing) - 5} more" if len(missing) > 5 else ""
-            raise RecordError(f"{where}: {names}{more} missing; a deal has the whole set")
+            raise RecordError(f"{where}: missing tiles: {names}{more}; a deal has the whole set")
 
     def _check_seed(self, line: dict[str, Any], where: str) -> None:
         """Check the deal against the seed."""

@@ -1,4 +1,4 @@
-"""Studies: the same question asked under many rules.
+"""Studies: the same comparison under many rules.
 
     python -m experiments.study configs/study_planning.yaml
 

@@ -1,11 +1,11 @@
-"""Ask the same question under many rules, by a config: one line a cell of the grid.
+"""Run the same comparison under many rules, from a config: a grid of tournaments.
 
     python -m experiments.study configs/study_planning.yaml
     python -m experiments.study configs/study_planning.yaml --resume pair_deals=5000
 
 The folder (runs/<name> unless --out says otherwise) holds config.yaml, results.json, pairs.csv,
-same.csv, report.md, pictures, and units/ (what was played, block by block). After a kill, or with
-more deals, agents or cells, --resume plays what is missing.
+same.csv, report.md, pictures, and units/ (the games, block by block). After an interruption, or
+with more deals, agents or cells, --resume plays what is missing.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ def main() -> None:
 
 
 def hold(config: StudyConfig, folder: Path, jobs: int) -> None:
-    """Play a study into a folder, write the results and print them."""
+    """Run a study in a folder; write and print the results."""
     played = play_tournaments(list(config.tournaments.values()), folder, jobs)
     findings = find(config, played)
     write_study(config, findings, folder)

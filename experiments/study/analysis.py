@@ -1,4 +1,4 @@
-"""What a study shows: a line for each cell and pair, and for each cell and agent among its like."""
+"""The analysis of a study: a line per cell and pair, and per cell and agent on its own."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from experiments.tournament.config import TournamentConfig
 from experiments.tournament.run import Played
 from experiments.tournament.schedule import PAIR
 
-CHANGES = ("penalty", "turns", "blocked")  # what of SameRow is compared between cells
+CHANGES = ("penalty", "turns", "blocked")  # fields of SameRow that are compared between cells
 
 
 @dataclass(frozen=True)
@@ -30,7 +30,7 @@ class PairLine:
     cell: str
     players: int
     row: PairRow
-    """Its p_corrected is Holm's over all lines of the study."""
+    """Its p_corrected is corrected over all lines of the study (Holm)."""
     change: Estimate | None
     """Difference of the pair minus that in the first cell, by deal."""
 
@@ -48,7 +48,7 @@ class SameLine:
 
 @dataclass(frozen=True)
 class Findings:
-    """Everything that a study reports."""
+    """All results of a study."""
 
     pairs: tuple[PairLine, ...]
     same: tuple[SameLine, ...]
@@ -57,7 +57,7 @@ class Findings:
 
 
 def find(config: StudyConfig, played: Sequence[Played]) -> Findings:
-    """Return what a study shows; played: of each of its tournaments."""
+    """Return the analysis of a study; played: one entry per tournament."""
     cells = list(zip(config.tournaments.items(), played, strict=True))
     first = played[0] if config.against_first else None
     pairs = [line for (c, t), p in cells for line in _pair_lines(c, t, p, first)]
@@ -91,7 +91,7 @@ def _all_pairs(titles: Sequence[str]) -> list[tuple[str, str]]:
 
 
 def _in_first(first: Played | None, played: Played, a: str, b: str) -> Array | None:
-    """Return a pair's differences in the first cell; None in that cell, or if they sat it out."""
+    """Return a pair's differences in the first cell; None in that cell or if it was not played."""
     if first is None or first is played or not {a, b} <= set(first.agents):
         return None
     return pair_differences(first, PAIR, a, b)
@@ -111,5 +111,5 @@ def _same_lines(
 
 
 def _change(here: Array, there: Array, confidence: float) -> Estimate:
-    """Compare two cells by deal: deals are independent, whether or not their hands are the same."""
+    """Compare two cells deal by deal; deals are independent, with the same hands or not."""
     return interval(here - there, confidence)

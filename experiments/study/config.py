@@ -1,4 +1,4 @@
-"""The config of a study: a base, and the cells of a grid, each of which differs from it."""
+"""The config of a study: base settings, and the cells of a grid that differ from them."""
 
 from __future__ import annotations
 
@@ -16,17 +16,17 @@ from experiments.tournament.config import Label, MatchConfig, TournamentConfig
 
 
 class Cell(Model):
-    """One cell, or several: an option whose value is a list makes one of each of its values."""
+    """One cell, or several: an option with a list makes one cell per value."""
 
     label: Label | None = None
-    """What it is called; options with several values are added."""
+    """Its name; options with several values are added."""
     game: Literal["mexican_train", "chicken_foot"] | None = None
-    """If it is another game than the study's, the study's rules do not count."""
+    """If it is not the study's game, the study's rules do not apply."""
     rules: dict[str, Any] = Field(default={})
-    """What differs from the study's rules; `rounds`, a list itself, takes a list of lists."""
+    """Differences from the study's rules; `rounds`, a list itself, takes a list of lists."""
 
     def each(self) -> Iterator[tuple[str, dict[str, Any]]]:
-        """Yield a label and the options of every single cell."""
+        """Yield the label and the options of every cell."""
         several = [key for key, value in self.rules.items() if isinstance(value, list)]
         for values in product(*(self.rules[key] for key in several)):
             options = {**self.rules, **dict(zip(several, values, strict=True))}
@@ -36,7 +36,7 @@ class Cell(Model):
 
 
 class StudyConfig(MatchConfig):
-    """A study. An agent that does not play a cell's game sits it out."""
+    """The config of a study. Agents that do not play a cell's game are left out of it."""
 
     cells: Annotated[tuple[Cell, ...], Field(min_length=1)]
     against_first: bool = False
@@ -50,7 +50,7 @@ class StudyConfig(MatchConfig):
         (label, number), *_ = labels.most_common(1)
         if number > 1:
             raise ValueError(f"{number} cells are called {label!r}: tell them apart by a label")
-        self.tournaments  # noqa: B018  raises what is wrong with a cell
+        self.tournaments  # noqa: B018  raises errors of the cells
         return self
 
     @cached_property
@@ -79,5 +79,5 @@ class StudyConfig(MatchConfig):
         return TournamentConfig(**{**shared, **own, "game": game, "rules": rules, "agents": agents})
 
     def resolved(self) -> dict[str, Any]:
-        """Return the config as plain data; its rules as given, as cells complete them."""
+        """Return the config as plain data; rules stay as given, because cells complete them."""
         return self.model_dump(mode="json")

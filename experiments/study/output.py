@@ -1,4 +1,4 @@
-"""What a study leaves in its folder: JSON, CSV, a report and pictures."""
+"""The output files of a study: JSON, CSV, a report and pictures."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ def write_study(config: StudyConfig, findings: Findings, folder: Path) -> None:
 
 
 def as_json(config: StudyConfig, findings: Findings, used: dict[str, str]) -> dict[str, Any]:
-    """Return the findings as plain data; what cannot be computed is null."""
+    """Return the findings as plain data; undefined values are null."""
     plain: dict[str, Any] = without_nan(
         {
             "config": config.resolved(),

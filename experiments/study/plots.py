@@ -1,4 +1,4 @@
-"""Forest plots: one line a cell, an estimate with its interval for each agent or pair."""
+"""Forest plots: one line per cell, an estimate with its interval for each agent or pair."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ MULTIPLE, SHARE = "multiple of the fair share", "% of rounds"
 DPI = 100  # they are tall
 LINE, MARGINS, WIDTH = 0.3, 1.5, 3.3  # inches: a line, above and below, a panel
 
-Series = dict[str, dict[str, Estimate]]  # by what is compared, by cell
+Series = dict[str, dict[str, Estimate]]  # by agent or pair, then by cell
 
 
 @dataclass(frozen=True)
@@ -37,16 +37,16 @@ class Panel:
     block: str
     series: Series
     neutral: float | None = 0.0
-    """Where nothing is better than anything."""
+    """The value that means no difference."""
 
     @property
     def says_something(self) -> bool:
-        """Whether some figure in it is not 0."""
+        """Whether any figure in it is not 0."""
         return any(value.mean for values in self.series.values() for value in values.values())
 
 
 def draw_plots(config: StudyConfig, findings: Findings, folder: Path) -> list[str]:
-    """Draw the pictures that there is something for; return their names."""
+    """Draw the pictures that have data; return their names."""
     cells = list(config.tournaments)
     drawn = []
     for name, panels in pictures(findings):
@@ -162,7 +162,7 @@ def _draw_panel(axes: Axes, cells: Sequence[str], panel: Panel, names: Sequence[
     for offset, (name, values) in zip(offsets, panel.series.items(), strict=True):
         places = np.array([place for place, cell in enumerate(cells) if cell in values])
         found = [values[cell] for cell in cells if cell in values]
-        number = names.index(name)  # a name looks the same in all panels
+        number = names.index(name)  # a name has the same style in all panels
         axes.errorbar(
             [value.mean for value in found],
             places + offset,

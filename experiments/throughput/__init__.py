@@ -1,1 +1,1 @@
-"""How fast the library is, beside plain C and PettingZoo's own environments, in one run."""
+"""Benchmarks: the library, plain C and PettingZoo's own environments, in one run."""

@@ -1,12 +1,12 @@
-"""Measure how fast the library is, beside plain C and PettingZoo's own environments.
+"""Benchmark the library against plain C and PettingZoo's own environments.
 
     python -m experiments.throughput                              # about 8 minutes
     python -m experiments.throughput --only batch playouts --games 64 1024 --repeats 3
-    python -m experiments.throughput --write docs/performance.md  # put the tables into the page
-    python -m experiments.throughput --write docs/performance.md --only memory  # that one anew
+    python -m experiments.throughput --write docs/performance.md  # write the tables into the page
+    python -m experiments.throughput --write docs/performance.md --only memory  # only that one
 
-Contestants of a table take turns, so that a slow minute meets all of them; each figure is the
-median of the repeats. Parts:
+Contestants of a table take turns, so slow minutes affect all of them; each figure is the median of
+the repeats. Parts:
 
 batch      `BatchedGame.step`, mask and observation of the next decision included, by size
 seats      the same by number of seats, with the bytes that a decision writes
@@ -137,7 +137,7 @@ def main() -> None:
     parser.add_argument("--only", nargs="+", choices=list(PARTS), default=list(PARTS))
     parser.add_argument("--games", type=int, nargs="+", default=[64, 1024, 16384])
     parser.add_argument("--repeats", type=int, default=9)
-    parser.add_argument("--write", type=Path, metavar="FILE", help="page to put the tables into")
+    parser.add_argument("--write", type=Path, metavar="FILE", help="page to write the tables into")
     options = parser.parse_args()
     if min(options.games) < 1 or options.repeats < 1:
         raise DominoError("--games and --repeats must be at least 1")

@@ -25,7 +25,7 @@ from experiments.throughput.yardstick import Yardstick, compiler, yardstick_rule
 
 DECISIONS = 100_000  # of a repeat
 CHOICES = 30_000  # of a repeat, with policies
-WARM_UP = 100  # steps: until the games of a batch are at different places of their rounds
+WARM_UP = 100  # steps: until the games of a batch are at different stages of their rounds
 SEATS = (2, 4, 6, 8, 10)
 PLAYOUTS = 4  # of each position
 
@@ -42,7 +42,7 @@ C = "the same game in plain C"
 
 
 def _stepper(batch: Any, policy: Policy) -> Timed:
-    """Time `step` alone: the actions are chosen between."""
+    """Time `step` alone; choosing actions is not timed."""
     steps = max(DECISIONS // batch.num_games, 10)
     for _ in range(WARM_UP):
         batch.step(policy.act(batch.observations, batch.masks))
@@ -107,7 +107,7 @@ def race_threads(games: int, repeats: int) -> dict[str, tuple[Speed, Speed]]:
 
 
 class _InThreads:
-    """The C yardstick in two halves, one thread each: what the machine gives to any program."""
+    """The C yardstick in two halves, one thread each, to show the gain on this machine."""
 
     def __init__(self, num_games: int, num_threads: int) -> None:
         self.num_games = num_games
@@ -156,7 +156,7 @@ def _playing_out(rules: Rules, policy: str, games: int, num_threads: int) -> Tim
 def race_policies(games: int, repeats: int) -> dict[str, dict[str, Speed]]:
     """Return how many choices a second each policy makes, by policy and table.
 
-    The positions are those of rounds that the policy plays against itself.
+    The positions come from rounds that the policy plays against itself.
     """
     found: dict[str, dict[str, Speed]] = {}
     for table, rules in TABLES.items():

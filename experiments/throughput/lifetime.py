@@ -1,4 +1,4 @@
-"""What a user waits for and pays: first use, later starts, memory, the share of training."""
+"""First use, later starts, memory, and the environment's share of training time."""
 
 from __future__ import annotations
 
@@ -53,7 +53,7 @@ def _start(game: str, cache: str) -> float:
 
 
 def bytes_per_game(rules: Rules) -> dict[str, int]:
-    """Return what a game of a batch takes, by array; that is all there is."""
+    """Return the bytes of a game in a batch, by array; there is nothing else."""
     batch = BatchedGame(rules, 2, seed=0)
     arrays: dict[str, np.ndarray[Any, Any]] = {
         "record": batch.states,
@@ -82,7 +82,7 @@ def growth(rules: Rules, decisions: int) -> int:
 
 
 class _Timer:
-    """Adds up the seconds that calls of a function take, calls inside of calls once."""
+    """Adds up the seconds that calls of a function take; nested calls count once."""
 
     def __init__(self) -> None:
         self.seconds = 0.0
@@ -105,7 +105,7 @@ class _Timer:
 def training_share() -> tuple[float, float]:
     """Return the environment's share of the quickstart's training, and decisions a second.
 
-    Everything on its side counts: steps, opponents, observations, masks.
+    It includes steps, opponents, observations and masks.
     """
     import torch
 
@@ -119,7 +119,7 @@ def training_share() -> tuple[float, float]:
         setattr(env, name, timer.around(getattr(env, name)))
     model = ppo.make_model(config, env)
     each = model.n_steps * env.num_envs
-    model.learn(each)  # what is made first is not counted
+    model.learn(each)  # warm-up, not counted
     timer.seconds = 0.0
     start = time.perf_counter()
     model.learn(ITERATIONS * each, reset_num_timesteps=False)

@@ -1,6 +1,6 @@
 """Loops over one game: `Game`, PettingZoo's API, and PettingZoo's own games in the same loop.
 
-The classic environments come with the extra `bench`; those that are missing are left out.
+The classic environments come with the extra `bench`; missing ones are skipped.
 """
 
 from __future__ import annotations
@@ -92,7 +92,7 @@ def race_classics(repeats: int) -> dict[str, Speed]:
     """Return decisions a second of PettingZoo's classic environments that are installed."""
     found = {}
     with warnings.catch_warnings():
-        warnings.simplefilter("ignore")  # theirs
+        warnings.simplefilter("ignore")  # their own warnings
         for name in CLASSICS:
             try:
                 module = importlib.import_module(f"pettingzoo.classic.{name}")

@@ -25,7 +25,7 @@ def table(heading: Iterable[str], rows: Iterable[Iterable[str]]) -> str:
 
 
 def machine() -> str:
-    """Return what the figures depend on."""
+    """Return machine and versions, on which the figures depend."""
     versions = []
     for package in PACKAGES:
         try:
@@ -69,7 +69,7 @@ def sizes_table(found: Mapping[int, Mapping[str, Speed]]) -> str:
 
 
 def seats_table(found: Mapping[int, Mapping[str, tuple[Speed, int]]]) -> str:
-    """Return what a decision takes by seats, beside the bytes that it writes."""
+    """Return the time of a decision by seats, and the bytes that it writes."""
     rows = []
     for seats, games in found.items():
         row = [str(seats)]
@@ -81,7 +81,7 @@ def seats_table(found: Mapping[int, Mapping[str, tuple[Speed, int]]]) -> str:
 
 
 def threads_table(found: Mapping[str, tuple[Speed, Speed]]) -> str:
-    """Return what a second thread brings."""
+    """Return the gain of a second thread."""
     rows = [
         [name, str(one), str(two), f"{two.median / one.median:.2f}"]
         for name, (one, two) in found.items()
@@ -90,7 +90,7 @@ def threads_table(found: Mapping[str, tuple[Speed, Speed]]) -> str:
 
 
 def columns_table(heading: str, found: Mapping[str, Mapping[str, Speed]]) -> str:
-    """Return speeds by row and column; what is not there stays empty."""
+    """Return speeds by row and column; missing ones stay empty."""
     columns = list(dict.fromkeys(name for speeds in found.values() for name in speeds))
     rows = [
         [name, *(str(speeds[key]) if key in speeds else "" for key in columns)]
@@ -106,9 +106,9 @@ def classics_table(found: Mapping[str, Speed]) -> str:
 
 
 def write_sections(path: Path, first_line: str, sections: Mapping[str, str]) -> None:
-    """Put sections by title between the marks of a page; sections of other titles stay as they are.
+    """Write sections by title between the marks of a page; other sections are kept.
 
-    Raises DominoError where the marks are missing.
+    Raises DominoError if the marks are missing.
     """
     try:
         old = path.read_text(encoding="utf-8")

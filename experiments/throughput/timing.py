@@ -1,4 +1,4 @@
-"""Timing on a machine that is never quiet: contestants take turns, medians are told."""
+"""Timing on a busy machine: contestants take turns, medians are reported."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ Timed = Callable[[], tuple[float, int]]  # does some work; returns its seconds a
 
 @dataclass(frozen=True)
 class Speed:
-    """Decisions a second: the median of some repeats, and the quarters around it."""
+    """Decisions a second: the median of some repeats, and the quartiles."""
 
     median: float
     low: float
@@ -28,7 +28,7 @@ class Speed:
 
     @property
     def nanoseconds(self) -> float:
-        """What a decision takes."""
+        """Nanoseconds per decision."""
         return 1e9 / self.median
 
     def __str__(self) -> str:
@@ -44,9 +44,9 @@ def short(rate: float) -> str:
 
 
 def race(contestants: Mapping[str, Timed], repeats: int) -> dict[str, Speed]:
-    """Let each contestant work `repeats` times, in turns, after one round to warm up.
+    """Run each contestant `repeats` times, in turns, after a warm-up.
 
-    What slows the machine down for a while meets all of them.
+    Slow phases of the machine affect all of them.
     """
     rates: dict[str, list[float]] = {name: [] for name in contestants}
     for repeat in range(repeats + 1):
@@ -58,14 +58,14 @@ def race(contestants: Mapping[str, Timed], repeats: int) -> dict[str, Speed]:
 
 
 def timed_loop(loop: Callable[[int], Iterator[None]], decisions: int) -> Timed:
-    """Time a loop that yields after each decision; it is begun anew each time, by a number."""
+    """Time a loop that yields after each decision; each repeat starts it with a new number."""
     begun = 0
 
     def work() -> tuple[float, int]:
         nonlocal begun
         begun += 1
         steps = loop(begun)
-        next(steps)  # what is made first is not counted
+        next(steps)  # warm-up, not counted
         start = time.perf_counter()
         for _ in range(decisions):
             next(steps)

@@ -1,4 +1,4 @@
-"""The yardstick: Mexican Train in plain C (`mexican_train.c`), built here, driven as a batch is."""
+"""The yardstick: Mexican Train in plain C (`mexican_train.c`), built and driven as a batch."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ def compiler() -> str | None:
 
 @cache
 def _library() -> Any:
-    """Build the program and load it. Raises DominoError where that is not possible."""
+    """Build the program and load it. Raises DominoError if that fails."""
     found = compiler()
     if found is None:
         raise DominoError(f"the C yardstick needs one of {', '.join(COMPILERS)}")
@@ -77,13 +77,13 @@ class Yardstick:
             raise MemoryError("the C yardstick got no memory")
 
     def step(self, actions: NDArray[np.int64]) -> None:
-        """Carry out one action in each game; what its mask forbids is a DominoError."""
+        """Play one action in each game. Raises DominoError for an illegal action."""
         chosen = actions.ctypes.data
         place = self._library.step_games(self._games, self.num_games, chosen, *self._out)
         if place >= 0:
             raise DominoError(f"game {place}: action {actions[place]} is illegal")
 
     def __del__(self) -> None:
-        """Give the memory of the games back."""
+        """Free the memory of the games."""
         if getattr(self, "_games", None):
             self._library.free_games(self._games)

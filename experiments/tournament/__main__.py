@@ -1,13 +1,13 @@
-"""Play a tournament by a config, and say which strategy is better, by how much, how surely.
+"""Run a tournament from a config: which strategy is better, by how much, and how sure that is.
 
     python -m experiments.tournament configs/tournament_quick.yaml
     python -m experiments.tournament configs/tournament_quick.yaml --resume pair_deals=2000
     python -m experiments.tournament configs/tournament_quick.yaml --out runs/six rules.players=6
 
 The folder (runs/<name> unless --out says otherwise) holds config.yaml (resolved), results.json,
-results.csv (one line a pair), report.md, three plots, games.npz (every game, for notebooks) and
-units/ (what was played, block by block). After a kill, or with more deals or agents, --resume plays
-what is missing.
+results.csv (one line per pair), report.md, three plots, games.npz (every game, for notebooks) and
+units/ (the games, block by block). After an interruption, or with more deals or agents, --resume
+plays what is missing.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ def main() -> None:
 
 
 def hold(config: TournamentConfig, folder: Path, jobs: int) -> None:
-    """Play a tournament into a folder, write the results and print them."""
+    """Run a tournament in a folder; write and print the results."""
     played = play_tournament(config, folder, jobs)
     analysis = analyse(config, played)
     write_results(config, analysis, played, folder)

@@ -1,6 +1,6 @@
-"""What a tournament shows: pairs, ratings, seats, and how rounds go among agents of one kind.
+"""The analysis of a tournament: pairs, ratings, seats, and rounds among copies of one agent.
 
-Every figure is a mean over deals of the mean over a deal's games. Letters: D deals, G games, P
+Every figure is a mean over deals of the mean over the games of a deal. Letters: D deals, G games, P
 seats, n agents.
 """
 
@@ -35,7 +35,7 @@ Array = NDArray[np.float64]
 
 @dataclass(frozen=True)
 class Side:
-    """One agent of a pair, in the games in which it holds one seat."""
+    """One agent of a pair, in the games in which it has one seat."""
 
     penalty: float
     wins: Estimate
@@ -59,9 +59,9 @@ class PairRow:
     deviation: float
     """Standard deviation of the difference over deals."""
     p: float
-    """Of no difference."""
+    """p of no difference."""
     p_corrected: float
-    """Holm's, over all pairs at this kind of table."""
+    """p with Holm's correction over all pairs at this kind of table."""
     deals: int
     games: int
     blocked: float
@@ -69,14 +69,14 @@ class PairRow:
     of_a: Side
     of_b: Side
     minimum_detectable_difference: float
-    """Difference that so many deals find with the config's power."""
+    """Difference that these deals find with the config's power."""
     sample_size: dict[str, int]
     """For each of the config's differences."""
 
 
 @dataclass(frozen=True)
 class SameRow:
-    """How rounds go at a table whose seats are all one agent's."""
+    """How rounds go at a table with the same agent at all seats."""
 
     agent: str
     deals: int
@@ -102,7 +102,7 @@ class SameRow:
 
 @dataclass(frozen=True)
 class SeatRow:
-    """Penalty at a seat minus the table's mean, all agents having sat there equally often."""
+    """Penalty at a seat minus the table's mean; all agents sat there equally often."""
 
     name: str
     difference: Estimate
@@ -110,18 +110,18 @@ class SeatRow:
 
 @dataclass(frozen=True)
 class Seats:
-    """Whether a chair matters, or who moves first."""
+    """Whether the seat or the turn order matters."""
 
     by_seat: tuple[SeatRow, ...]
     p: float
-    """That all chairs are equal, by Hotelling's T squared: small means a bug."""
+    """p of equal seats, by Hotelling's T squared; a small one points to a bug."""
     by_order: tuple[SeatRow, ...]
-    """First to move, second and so on: what the rules give to who begins."""
+    """First to move, second and so on: the advantage of moving first."""
 
 
 @dataclass(frozen=True)
 class Analysis:
-    """Everything that is reported."""
+    """All reported results."""
 
     ratings: tuple[Rating, ...]
     """Best first."""
@@ -133,7 +133,7 @@ class Analysis:
 
 
 def analyse(config: TournamentConfig, played: Played) -> Analysis:
-    """Return what a tournament shows."""
+    """Return the analysis of a tournament."""
     ratings = rate(played, config.resamples, config.confidence, config.seed)
     order = [rating.agent for rating in ratings]
     rows = [*_pair_rows(config, played, PAIR, order), *_pair_rows(config, played, MIXED, order)]
@@ -205,7 +205,7 @@ def pair_differences(played: Played, table: str, a: str, b: str) -> Array:
 def _meetings(
     played: Played, table: str, a: str, b: str
 ) -> tuple[NDArray[np.bool_], NDArray[np.bool_], NDArray[np.bool_]]:
-    """Return (G,) in which games two agents meet, and (G, P) where each of them sits."""
+    """Return (G,) whether two agents meet in a game, and (G, P) where each of them sits."""
     at_a, at_b = (played.who == played.agents.index(agent) for agent in (a, b))
     at_table = played.table == TABLES.index(table)
     return at_a.any(axis=1) & at_b.any(axis=1) & at_table, at_a, at_b
@@ -220,7 +220,7 @@ def _mean_at(values: Array, at: NDArray[np.bool_]) -> Array:
 def _side(
     played: Played, some: NDArray[np.bool_], at: NDArray[np.bool_], confidence: float
 ) -> Side:
-    """Describe an agent by those of some games in which it holds one seat, the one where `at`."""
+    """Describe an agent in the games in which it has one seat, given by `at`."""
     alone = at.sum(axis=1) == 1
     rows, seat = np.flatnonzero(some)[alone], at[alone].argmax(axis=1)
     games, players = played.games, played.who.shape[1]
@@ -240,7 +240,7 @@ def _side(
 
 
 def same_row(config: MatchConfig, played: Played, agent: str) -> SameRow:
-    """Describe the rounds of an agent among its like."""
+    """Describe the rounds of an agent against copies of itself."""
     values = same_values(played, agent)
     means = {name: interval(column, config.confidence) for name, column in values.items()}
     some = _same_games(played, agent)
@@ -251,7 +251,7 @@ def same_row(config: MatchConfig, played: Played, agent: str) -> SameRow:
 
 
 def same_values(played: Played, agent: str) -> dict[str, Array]:
-    """Return what each deal brought at an agent's own table, by the names of SameRow."""
+    """Return the result of each deal at an agent's own table, by the fields of SameRow."""
     some, games = _same_games(played, agent), played.games
     blocked = games.went_out[some] == NOBODY
     bound = {"by_double": BY_DOUBLE, "by_centre": BY_CENTRE, "free": FREE}
@@ -273,10 +273,10 @@ def _same_games(played: Played, agent: str) -> NDArray[np.bool_]:
 
 
 def seats(played: Played, confidence: float) -> Seats:
-    """Compare the chairs, and the places in the order of moving.
+    """Compare the seats, and the places in the turn order.
 
-    Line-ups turn through all seats and the starter is drawn, so chairs have equal penalties but for
-    chance; a small p is a chair that the program favours.
+    Line-ups rotate through all seats and the starter is drawn, so seats have equal expected
+    penalties; a small p means that the program favours a seat.
     """
     at_chair = by_deal(played.deal, _excess(played))
     at_place = by_deal(played.deal, _excess_in_order(played))
@@ -289,7 +289,7 @@ def seats(played: Played, confidence: float) -> Seats:
 
 
 def _excess(played: Played) -> Array:
-    """Return (G, P) penalties at the chairs minus the table's mean."""
+    """Return (G, P) penalties at the seats minus the table's mean."""
     penalties = played.games.penalties.astype(float)
     excess: Array = penalties - penalties.mean(axis=1, keepdims=True)
     return excess
@@ -301,7 +301,7 @@ def _excess_in_order(played: Played) -> Array:
 
 
 def _in_order(played: Played) -> NDArray[np.int64]:
-    """Return (G, P) the chair that moves first, second and so on."""
+    """Return (G, P) the seat that moves first, second and so on."""
     players = played.who.shape[1]
     order: NDArray[np.int64] = (played.games.first[:, None] + np.arange(players)) % players
     return order

@@ -1,4 +1,4 @@
-"""The command line that tournaments and studies share: a config, a folder, resuming."""
+"""The command line shared by tournaments and studies: a config, a folder, resuming."""
 
 from __future__ import annotations
 
@@ -25,8 +25,8 @@ def run_command(
 ) -> None:
     """Read the command line of `python -m experiments.<what>`, and do the work in its folder.
 
-    outputs: names of the files that the work leaves there; work: of the config, the folder and the
-    number of processes.
+    outputs: names of the files that the work writes; work: a function of the config, the folder and
+    the number of processes.
     """
     options = _parser(what, doc).parse_intermixed_args()
     config = load_config(options.config, options.overrides, model)
@@ -35,7 +35,7 @@ def run_command(
     try:
         work(config, folder, options.jobs)
     except KeyboardInterrupt:
-        raise KeyboardInterrupt(f"stopped; go on with --resume (it is in {folder})") from None
+        raise KeyboardInterrupt(f"stopped; continue with --resume (it is in {folder})") from None
     print(f"results are in {folder}")
 
 
@@ -45,9 +45,11 @@ def _parser(what: str, doc: str | None) -> argparse.ArgumentParser:
     parser.add_argument("config", type=Path)
     parser.add_argument("overrides", nargs="*", metavar="a.b=value", help="values that differ")
     parser.add_argument("--out", type=Path, help=f"folder of the {what}")
-    parser.add_argument("--jobs", type=_jobs, default=ALL_CORES, help="processes; one a core")
+    parser.add_argument(
+        "--jobs", type=_jobs, default=ALL_CORES, help="processes; default: one per core"
+    )
     how = parser.add_mutually_exclusive_group()
-    how.add_argument("--resume", action="store_true", help="play what the folder does not hold yet")
+    how.add_argument("--resume", action="store_true", help="play what is missing in the folder")
     how.add_argument("--overwrite", action="store_true", help=f"replace a {what} in the folder")
     return parser
 

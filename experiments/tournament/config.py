@@ -1,4 +1,4 @@
-"""The config of a tournament: the rules, who takes part, at which tables, on how many deals."""
+"""The config of a tournament: rules, agents, tables and numbers of deals."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ from experiments.config import (
 from experiments.statistics import MIN_DEALS
 
 Label = Annotated[str, Field(pattern=r"^[^|\s]([^|\n]{0,38}[^|\s])?$")]
-"""What an agent is called in tables: up to 40 characters, but no | that would end a cell."""
+"""The name of an agent in tables: up to 40 characters, without |, which ends a cell."""
 
 
 class NamedAgent(BaselinePolicy):
@@ -32,36 +32,36 @@ class NamedAgent(BaselinePolicy):
 
     @property
     def title(self) -> str:
-        """What the agent is called: its label, or its policy and parameters."""
+        """The agent's name: its label, or its policy and parameters."""
         settings = ", ".join(f"{key}={value}" for key, value in self.parameters.items())
         return self.label or (f"{self.policy}({settings})" if settings else self.policy)
 
     def identity(self) -> dict[str, Any]:
-        """Return what decides how the agent plays, its luck aside."""
+        """Return what determines how the agent plays, apart from its random choices."""
         return {"policy": self.policy, "parameters": self.parameters}
 
     def plays(self, game: str) -> bool:
-        """Return whether it knows the game."""
+        """Return whether it plays the game."""
         return self.policy in policy_names(game)
 
     def make(self, rules: Rules, seed: int) -> Policy:
-        """Return the agent. Raises DominoError for parameters that cannot be."""
+        """Return the agent. Raises DominoError for invalid parameters."""
         return make_policy(self.policy, rules, seed=seed, **self.parameters)
 
 
 class TrainedAgent(CheckpointPolicy):
-    """A trained policy. Its best action, or one drawn by probability (`deterministic: false`)."""
+    """A trained policy, deterministic or sampling (`deterministic: false`)."""
 
     deterministic: bool = True
     label: Label | None = None
 
     @property
     def title(self) -> str:
-        """What the agent is called: its label, or the folder of its run."""
+        """The agent's name: its label, or the folder of its run."""
         return self.label or Path(self.path).resolve().parent.name
 
     def identity(self) -> dict[str, Any]:
-        """Return what decides how the agent plays, its luck aside."""
+        """Return what determines how the agent plays, apart from its random choices."""
         try:
             content = Path(self.path).read_bytes()
         except OSError as error:
@@ -70,16 +70,16 @@ class TrainedAgent(CheckpointPolicy):
         return {"checkpoint": digest, "deterministic": self.deterministic}
 
     def plays(self, game: str) -> bool:
-        """Return whether it knows the game: its file will say, when it is read."""
+        """Return True: the game is checked when the file is read."""
         return True
 
     def make(self, rules: Rules, seed: int) -> Policy:
         """Return the agent. Raises CheckpointError for files and rules that do not fit."""
-        import torch  # here: a tournament without networks need not wait for it
+        import torch  # here: a tournament without networks should not wait for it
 
         from dominoenv.opponents.trained import load_policy
 
-        torch.set_num_threads(1)  # the cores are busy with other deals
+        torch.set_num_threads(1)  # the other cores play other deals
         return load_policy(self.path, rules, self.deterministic, seed)
 
 
@@ -90,24 +90,24 @@ Deals = Annotated[int, Field(ge=0)]
 
 
 class MatchConfig(Experiment):
-    """What tournaments and studies share: who plays whom, on how many deals, how sure."""
+    """Shared by tournaments and studies: agents, pairs, numbers of deals, confidence."""
 
     agents: Annotated[tuple[Agent, ...], Field(min_length=1)]
     """A bare name stands for {kind: baseline, policy: name}."""
     pairs: tuple[tuple[str, str], ...] = ()
-    """Which agents meet at pairs' tables; empty: each meets each."""
+    """Which pairs are played; empty: all of them."""
     pair_deals: Deals = 1000
-    """At each table of two agents; 0: no such tables."""
+    """Deals for each pair of agents; 0: no pairs."""
     same_deals: Deals = 0
-    """At each table where all seats are one agent's; 0: no such tables."""
+    """Deals for each agent against copies of itself; 0: none."""
     block: PositiveInt = 100
-    """Deals that are played side by side, their agents drawing from one stream of luck."""
+    """Deals played side by side; an agent has one random stream in all of them."""
     confidence: Annotated[float, Field(gt=0.5, lt=1)] = 0.95
-    """Of all intervals."""
+    """Confidence level of all intervals."""
     differences: tuple[Positive, ...] = (0.5, 1.0, 2.0)
-    """Penalty points: how many deals would each of these need?"""
+    """Differences in penalty points for which the number of deals is reported."""
     power: Annotated[float, Field(gt=0.5, lt=1)] = 0.8
-    """Probability with which so many deals find such a difference."""
+    """Probability of finding a true difference of that size."""
 
     @field_validator("agents", mode="before")
     @classmethod
@@ -144,15 +144,15 @@ class MatchConfig(Experiment):
 
     @property
     def titles(self) -> tuple[str, ...]:
-        """What the agents are called, in the config's order."""
+        """The names of the agents, in the config's order."""
         return tuple(agent.title for agent in self.agents)
 
 
 class TournamentConfig(MatchConfig):
-    """A tournament."""
+    """The config of a tournament."""
 
     mixed_deals: Deals = 0
-    """At tables where each seat is another agent's; 0: no such tables."""
+    """Deals at tables with a different agent at each seat; 0: none."""
     resamples: Annotated[int, Field(ge=100)] = 1000
     """Bootstrap samples behind the intervals of ratings."""
 

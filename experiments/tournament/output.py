@@ -1,4 +1,4 @@
-"""What a tournament leaves in its folder: JSON, CSV, a report, plots, and every game."""
+"""The output files of a tournament: JSON, CSV, a report, plots, and every game."""
 
 from __future__ import annotations
 
@@ -47,7 +47,7 @@ def write_results(
 
 
 def versions(config: MatchConfig) -> dict[str, str]:
-    """Return the versions of what decides a result."""
+    """Return the versions of the packages that affect results."""
     torch = any(isinstance(agent, TrainedAgent) for agent in config.agents)
     libraries = (*LIBRARIES, "torch") if torch else LIBRARIES
     own = {"dominoenv": program(), "python": platform.python_version()}
@@ -57,7 +57,7 @@ def versions(config: MatchConfig) -> dict[str, str]:
 def as_json(
     config: TournamentConfig, analysis: Analysis, played: Played, used: dict[str, str]
 ) -> dict[str, Any]:
-    """Return the results as plain data; what cannot be computed is null."""
+    """Return the results as plain data; undefined values are null."""
     data = {
         "config": config.resolved(),
         "seed": config.seed,
@@ -73,7 +73,7 @@ def as_json(
 
 
 def without_nan(data: Any) -> Any:
-    """Return plain data with None for what is no finite number."""
+    """Return plain data with None for numbers that are not finite."""
     if isinstance(data, dict):
         return {key: without_nan(value) for key, value in data.items()}
     if isinstance(data, list | tuple):
@@ -82,7 +82,7 @@ def without_nan(data: Any) -> Any:
 
 
 def as_csv(rows: Sequence[Any]) -> str:
-    """Return one line a row of results, a dataclass; columns such as `of_a.wins.low`."""
+    """Return one line per row of results, a dataclass; columns such as `of_a.wins.low`."""
     flat = [_flat(asdict(row)) for row in rows]
     columns = dict.fromkeys(name for row in flat for name in row)
     text = io.StringIO()

@@ -23,7 +23,7 @@ from experiments.tournament.run import Played
 from experiments.tournament.schedule import PAIR
 
 BLUE, GREY = "#0b6e99", "#777777"
-DIFFERENCES = "RdBu"  # red above 0: worse; blue below: better (the map is turned round)
+DIFFERENCES = "RdBu"  # red above 0: worse; blue below: better (the map is reversed)
 DPI = 150
 LONGEST = 28  # characters of a name
 
@@ -39,7 +39,7 @@ def draw_plots(config: TournamentConfig, analysis: Analysis, played: Played, fol
 
 
 def save(figure: Figure, path: Path) -> None:
-    """Write a picture with a palette of 256 colours, which takes a third of the space."""
+    """Write a picture with a palette of 256 colours, a third of the size."""
     buffer = io.BytesIO()
     figure.savefig(buffer, format="png")
     with Image.open(buffer) as picture:
@@ -62,7 +62,7 @@ def draw_ratings(ratings: Sequence[Rating], config: TournamentConfig, path: Path
     means = np.array([row.rating.mean for row in ratings])
     low = means - np.array([row.rating.low for row in ratings])
     high = np.array([row.rating.high for row in ratings]) - means
-    # a bootstrap interval need not hold the estimate where somebody hardly ever lost
+    # a bootstrap interval may miss the estimate of an agent that hardly ever lost
     sides = np.maximum([low, high], 0)
     axes.errorbar(means, places, xerr=sides, fmt="o", color=BLUE, capsize=3, markersize=5)
     axes.axvline(0, color=GREY, linewidth=0.8, linestyle=":")
@@ -111,7 +111,7 @@ def _write_cells(axes: Axes, means: np.ndarray, halves: np.ndarray, most: float)
 
 
 def draw_penalties(agents: Sequence[str], played: Played, title: str, path: Path) -> None:
-    """Draw for each agent the share of rounds that cost it at most so much, over all its seats."""
+    """Draw the cumulative distribution of each agent's penalties, over all its seats."""
     figure = Figure(figsize=(8, 4.6), layout="constrained", dpi=DPI)
     axes = figure.subplots()
     colours = matplotlib.colormaps["viridis"](np.linspace(0, 0.9, len(agents)))

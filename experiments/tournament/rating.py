@@ -1,11 +1,11 @@
-"""One number for each agent, from all tables: a Bradley-Terry rating on Elo's scale.
+"""Ratings from all tables: a Bradley-Terry model on Elo's scale.
 
 Two agents at one table compare by their penalties: the lower one wins, a tie is half a win. The
 model says that a beats b with probability 1 / (1 + 10 ** ((b - a) / 400)); its maximum likelihood
 comes from `choix` (Maystre and Grossglauser, "Fast and accurate inference of Plackett-Luce models",
 2015). Breaking a table's ranking into all of its pairs keeps the estimate consistent (Azari
 Soufiani, Chen, Parkes, Xia, "Generalized method-of-moments for rank aggregation", 2013). Pairs of
-one deal are not independent, so intervals come from drawing deals anew, with all of their games.
+one deal are not independent, so intervals come from a bootstrap over deals with all of their games.
 Letters: D deals, G games, P seats, n agents, R resamples.
 """
 
@@ -22,9 +22,9 @@ from numpy.typing import NDArray
 from experiments.statistics import Estimate
 from experiments.tournament.run import Played
 
-ELO = 400 / math.log(10)  # points of a factor e in the odds
-PRIOR = 0.1  # wins of everybody over everybody else: a rating exists where somebody never lost
-MAX_ROUNDS = 10_000  # of the iteration to the maximum; a dozen is usual
+ELO = 400 / math.log(10)  # points for a factor e in the odds
+PRIOR = 0.1  # wins added for each ordered pair: keeps ratings finite if an agent never lost
+MAX_ROUNDS = 10_000  # iterations; a dozen is usual
 
 
 @dataclass(frozen=True)
@@ -33,9 +33,9 @@ class Rating:
 
     agent: str
     rating: Estimate
-    """Its interval is that of the bootstrap."""
+    """With the bootstrap interval."""
     above_next: Estimate | None
-    """Rating minus that of the next one down the ladder, its interval that of the bootstrap."""
+    """Rating minus that of the next lower agent, with the bootstrap interval."""
     penalty: float
     """Mean over all of the agent's seats and games."""
     games: int
@@ -61,14 +61,14 @@ def rate(played: Played, resamples: int, confidence: float, seed: int) -> tuple[
 
 
 def _bootstrapped(value: float, drawn: NDArray[np.float64], confidence: float) -> Estimate:
-    """Return a value with the interval in which so many of (R,) values drawn anew lie."""
+    """Return a value with the interval that holds so many of (R,) resampled values."""
     tail = (1 - confidence) / 2
     low, high = np.quantile(drawn, [tail, 1 - tail])
     return Estimate(float(value), float(low), float(high))
 
 
 def deals_apart(upper: Rating, lower: Rating, deals: int) -> float:
-    """Return how many deals part the intervals of two ratings, by what `deals` of them brought.
+    """Return how many deals separate the intervals of two ratings, given the result of `deals`.
 
     Intervals shrink with the root of the number of deals; infinite where the ratings are equal.
     """
@@ -87,7 +87,7 @@ def wins_by_deal(played: Played) -> NDArray[np.float64]:
         np.add.at(wins, (places, who[:, left], who[:, right]), better)
         np.add.at(wins, (places, who[:, right], who[:, left]), 1 - better)
     diagonal = np.arange(agents)
-    wins[:, diagonal, diagonal] = 0  # an agent's seats do not compare with each other
+    wins[:, diagonal, diagonal] = 0  # an agent's own seats are not compared
     return wins
 
 

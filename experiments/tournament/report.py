@@ -21,12 +21,12 @@ from experiments.tournament.rating import Rating, deals_apart
 from experiments.tournament.run import Played
 from experiments.tournament.schedule import PAIR
 
-WIDTH = 110  # columns of the terminal's tables at least, also where the output is a file
+WIDTH = 110  # minimum width of the terminal's tables in columns, also if the output is a file
 
 
 @dataclass(frozen=True)
 class Grid:
-    """A table: the first columns, as many as `texts`, hold words and the others figures."""
+    """A table: the first `texts` columns hold words, the others figures."""
 
     title: str
     headings: tuple[str, ...]
@@ -35,7 +35,7 @@ class Grid:
     texts: int = 1
 
     def for_terminal(self) -> Group:
-        """Return it for rich."""
+        """Return the table for rich."""
         table = Table(box=box.SIMPLE_HEAD)
         for number, heading in enumerate(self.headings):
             is_text = number < self.texts
@@ -45,7 +45,7 @@ class Grid:
         return Group(Text(f"\n{self.title}", style="bold"), table, Text(self.caption, style="dim"))
 
     def markdown(self) -> str:
-        """Return it as a section of Markdown."""
+        """Return the table as a section of Markdown."""
         sides = ["---"] * self.texts + ["---:"] * (len(self.headings) - self.texts)
         lines = (self.headings, sides, *self.rows)
         table = "\n".join(f"| {' | '.join(cells)} |" for cells in lines)
@@ -85,7 +85,7 @@ def _ratings(config: TournamentConfig, ratings: Sequence[Rating]) -> Grid:
 
 
 def _steps(config: TournamentConfig, analysis: Analysis) -> list[Grid]:
-    """Return the ladder's steps, as one table; none where there is one agent."""
+    """Return the ladder's steps as one table; none if there is one agent."""
     ratings = analysis.ratings
     rows = tuple(_step_cells(config, analysis, upper, lower) for upper, lower in pairwise(ratings))
     headings = ("upper", "lower", "rating step", "intervals", "deals for that")
@@ -120,7 +120,7 @@ def _step_cells(
 
 
 def deals_to_settle(config: MatchConfig, row: PairRow) -> float:
-    """Return how many deals find a pair's difference, if it is what was measured."""
+    """Return how many deals find a pair's difference if the measured one is true."""
     size = row.difference.mean
     if row.deviation == 0 or size == 0:
         return math.inf
@@ -270,7 +270,7 @@ def seat_verdict(seats: Seats) -> str:
 
 
 def verdict(row: PairRow, confidence: float) -> str:
-    """Return which of the two is better, or that it isn't settled."""
+    """Return which of the two is better, or "not settled"."""
     if row.p_corrected >= 1 - confidence:
         return "not settled"
     return "a" if row.difference.mean < 0 else "b"
@@ -292,7 +292,7 @@ def percent(value: Estimate) -> str:
 
 
 def count(number: float) -> str:
-    """Return a number of deals in round figures."""
+    """Return a number of deals with two significant digits."""
     if math.isinf(number):
         return "no number"
     return f"{float(f'{number:.2g}'):,.0f}"
@@ -342,7 +342,7 @@ Every deal is played with the agents turned through all seats; all tables play t
 
 
 def how_it_was_made(config: MatchConfig, what: str, versions: dict[str, str]) -> str:
-    """Return the last section of a report: all that it takes to play the same again."""
+    """Return the last section of a report: everything needed to reproduce it."""
     used = ", ".join(f"{name} {version}" for name, version in versions.items())
     return f"""## How it was made
 

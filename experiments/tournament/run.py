@@ -1,4 +1,4 @@
-"""Play a tournament: over all cores, in a folder, going on where a run was stopped."""
+"""Run a tournament on all cores, in a folder, resumable."""
 
 from __future__ import annotations
 
@@ -35,9 +35,9 @@ class Played:
     games: Games
     deal: NDArray[np.int64]  # (G,)
     who: NDArray[np.int64]  # (G, P) index of the agent at each seat
-    table: NDArray[np.int64]  # (G,) kind of table, by its place in TABLES
+    table: NDArray[np.int64]  # (G,) kind of table, an index into TABLES
     seconds: float
-    """Of one core, all units together."""
+    """Seconds of one core, over all blocks."""
 
     @property
     def speed(self) -> float:
@@ -46,7 +46,7 @@ class Played:
 
 
 def play_block(config: TournamentConfig, block: Block) -> tuple[Games, float]:
-    """Play one unit; return its games and how many seconds it took."""
+    """Play one block; return its games and the seconds it took."""
     began = time.perf_counter()
     rules = config.make_rules()
     by_title = {agent.title: agent for agent in config.agents}
@@ -54,8 +54,8 @@ def play_block(config: TournamentConfig, block: Block) -> tuple[Games, float]:
         by_title[title].make(rules, block.agent_seed(config.seed, title)) for title in block.agents
     ]
     deals, seats = lineups(block, rules.players, config.seed)
-    # In a single round it does not matter which seat begins, as line-ups turn through all of them.
-    # Drawn, no seat differs from another by the rules: one that does better is a bug.
+    # The starter is drawn, so the rules treat all seats alike: one that does better is a bug.
+    # Line-ups rotate through all seats, so who begins a single round does not matter.
     games = play(rules.with_drawn_starter(), deals, seats, policies, config.seed)
     return games, time.perf_counter() - began
 
@@ -63,9 +63,8 @@ def play_block(config: TournamentConfig, block: Block) -> tuple[Games, float]:
 def play_tournament(config: TournamentConfig, folder: Path, jobs: int | None = None) -> Played:
     """Play what the folder does not hold yet; return all games.
 
-    jobs: processes, -1 for one a core, None for what `joblib.parallel_config` says: with one of
-    its backends for clusters the same call runs there. Raises DominoError for agents that cannot
-    be, before anything is played.
+    jobs: processes, -1 for one per core, None to follow `joblib.parallel_config`, for example with
+    a cluster backend. Raises DominoError for invalid agents before anything is played.
     """
     (played,) = play_tournaments([config], folder, jobs)
     return played
@@ -74,7 +73,7 @@ def play_tournament(config: TournamentConfig, folder: Path, jobs: int | None = N
 def play_tournaments(
     configs: Sequence[TournamentConfig], folder: Path, jobs: int | None = None
 ) -> list[Played]:
-    """Play several tournaments as one, into one folder; see `play_tournament`."""
+    """Play several tournaments in one folder; see `play_tournament`."""
     for config in configs:
         for agent in config.agents:
             agent.make(config.make_rules(), seed=0)
@@ -96,7 +95,7 @@ def play_tournaments(
 
 @dataclass(frozen=True)
 class Task:
-    """A unit of one of several tournaments."""
+    """A block of one of several tournaments."""
 
     config: int
     block: Block
@@ -105,7 +104,7 @@ class Task:
 def _all_played(
     configs: Sequence[TournamentConfig], missing: Sequence[Task], jobs: int | None
 ) -> Iterator[tuple[Task, Games, float]]:
-    """Play units in any order; yield each as soon as it is finished."""
+    """Play blocks in any order; yield each as soon as it is finished."""
     if not missing:
         return
     pool = joblib.Parallel(n_jobs=jobs, return_as="generator_unordered")
@@ -123,19 +122,21 @@ def _bar(total: int, done: int) -> tqdm[Never]:
         initial=done,
         unit=" blocks",
         dynamic_ncols=watched,
-        mininterval=0.5 if watched else 15,  # a log file wants few lines
+        mininterval=0.5 if watched else 15,  # fewer lines in a log file
     )
 
 
 def collect(config: TournamentConfig, store: Store) -> Played:
-    """Return the games of all units, in the order of the plan. Raises CheckpointError for gaps."""
+    """Return the games of all blocks, in schedule order. Raises CheckpointError for gaps."""
     titles = tuple(sorted(config.titles))
     place = {title: number for number, title in enumerate(titles)}
     games, deals, who, tables, total = [], [], [], [], 0.0
     for block in blocks(config):
         found = store.read(block)
         if found is None:
-            raise CheckpointError(f"{store.path(block)} is gone: run the tournament with --resume")
+            raise CheckpointError(
+                f"{store.path(block)} is missing: run the tournament with --resume"
+            )
         deal, seats = lineups(block, store.players, config.seed)
         games.append(found[0])
         deals.append(deal)
@@ -160,7 +161,7 @@ def prepare_folder(
     what: str,
     outputs: Sequence[str],
 ) -> None:
-    """Make the folder of a tournament or a study ready. Raises CheckpointError or ConfigError."""
+    """Prepare the folder of a tournament or study. Raises CheckpointError or ConfigError."""
     taken = [name for name in (*outputs, FOLDER) if (folder / name).exists()]
     if resume and FOLDER not in taken and "config.yaml" not in taken:
         raise CheckpointError(
@@ -169,8 +170,8 @@ def prepare_folder(
         )
     if taken and not (resume or overwrite):
         raise CheckpointError(
-            f"{folder} holds a {what} already: go on with --resume (more deals and more agents "
-            "too), replace it with --overwrite, or choose another folder with --out"
+            f"{folder} already holds a {what}: continue with --resume (also with more deals or "
+            "agents), replace it with --overwrite, or choose another folder with --out"
         )
     for name in taken if overwrite else ():
         path = folder / name

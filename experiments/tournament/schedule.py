@@ -1,9 +1,9 @@
-"""Who sits where: tables, their line-ups, and the units in which they are played.
+"""The schedule of a tournament: tables, line-ups, and blocks of deals.
 
-All tables play the same deals. At a pair's table one seat is the one agent's and the others are the
-other's, and the other way round; at mixed tables each seat is another agent's. Every line-up is
-turned through all seats, so that on every deal each agent plays each hand as often as the other,
-and luck cancels. At a table of one agent all seats are its own: it shows how rounds go.
+All tables play the same deals (common random numbers). At a pair's table one seat has the one agent
+and the others have the other, and the other way round; at mixed tables each seat has a different
+agent. Every line-up rotates through all seats, so on every deal each agent plays each hand equally
+often. A table of one agent has the same agent at all seats and shows how rounds go.
 Letters: n agents, P seats, K line-ups of a deal, G games.
 """
 
@@ -25,23 +25,23 @@ PAIR, MIXED, SAME = TABLES = ("pair", "mixed", "same")
 
 @dataclass(frozen=True)
 class Block:
-    """A run of deals at one table: played together, kept in one file."""
+    """Consecutive deals at one table, played together and kept in one file."""
 
     table: str
     """PAIR, MIXED or SAME."""
     agents: tuple[str, ...]
-    """Titles in alphabetical order: how a config lists its agents changes nothing."""
+    """Titles in alphabetical order: the order in the config does not matter."""
     first: int
     deals: int
 
     def agent_seed(self, seed: int, agent: str) -> int:
-        """Return the seed of an agent's own random choices in this unit."""
+        """Return the seed of an agent's own random choices in this block."""
         text = json.dumps([seed, self.table, self.agents, self.first, agent])
         return int.from_bytes(hashlib.sha256(text.encode()).digest()[:8], "big")
 
 
 def blocks(config: TournamentConfig) -> list[Block]:
-    """Return all that is to be played."""
+    """Return all blocks."""
     titles = sorted(config.titles)
     pairs = sorted({tuple(sorted(pair)) for pair in config.pairs}) or combinations(titles, 2)
     seated: list[tuple[str, Sequence[str], int]] = [
@@ -78,13 +78,13 @@ def lineups(block: Block, players: int, seed: int) -> tuple[NDArray[np.int64], N
 def pair_lineups(players: int) -> NDArray[np.int64]:
     """Return (K, P): agent 0 alone among agents 1 at each seat, then agent 1 among agents 0.
 
-    K is 2 P; with two seats both are the same, and K is 2.
+    K is 2 P; with two seats both halves are the same, and K is 2.
     """
     alone = 1 - np.eye(players, dtype=np.int64)
     return alone if players == 2 else np.concatenate([alone, 1 - alone])
 
 
 def mixed_lineups(agents: int, players: int, seed: int, deal: int) -> NDArray[np.int64]:
-    """Return (P, P): P of n agents drawn for a deal, in an order drawn too, through all seats."""
+    """Return (P, P): P of n agents in random order for a deal, rotated through all seats."""
     drawn = np.random.default_rng([seed, deal]).permutation(agents)[:players]
     return np.stack([np.roll(drawn, turn) for turn in range(players)])

@@ -1,9 +1,9 @@
-"""The units that have been played, one file each, found again by what they contain.
+"""The played blocks of a tournament, one file each, named by their content.
 
 A file's name is a digest of everything that its games depend on: the rules, the seed, the deals,
-the agents (of a trained one its weights) and the program. So a run that was killed, or that gets
-more deals or another agent, plays what is missing; nothing is counted twice, and nothing that was
-played by other agents or another program is counted at all. Files are written whole or not at all.
+the agents (the weights of a trained one) and the program. So an interrupted run, or one with more
+deals or agents, plays only what is missing. Games of other agents or another program are never
+counted. Files are written atomically.
 """
 
 from __future__ import annotations
@@ -28,9 +28,9 @@ from experiments.arena import Games
 from experiments.tournament.config import TournamentConfig
 from experiments.tournament.schedule import Block
 
-FORMAT = 2  # of the files; raise it when the same name would mean something else
+FORMAT = 2  # of the files; raise it when their content changes its meaning
 FOLDER = "units"
-# what reading a file raises that is not there, cut short, overwritten, or something else
+# raised by reading a file that is missing, truncated, overwritten or of another kind
 DAMAGED = (
     OSError,
     ValueError,
@@ -44,7 +44,7 @@ DAMAGED = (
 
 
 class Store:
-    """The folder of a tournament's units."""
+    """The folder of a tournament's blocks."""
 
     def __init__(self, config: TournamentConfig, folder: Path) -> None:
         self.folder = folder / FOLDER
@@ -54,20 +54,20 @@ class Store:
         self._common = [FORMAT, program(), rules.game, rules.to_dict(), config.seed]
 
     def path(self, block: Block) -> Path:
-        """Return where a unit is kept."""
+        """Return the path of a block's file."""
         who = {title: self._identities[title] for title in block.agents}
         text = json.dumps([*self._common, asdict(block), who], sort_keys=True, default=str)
         return self.folder / f"{hashlib.sha256(text.encode()).hexdigest()[:24]}.npz"
 
     def write(self, block: Block, games: Games, seconds: float) -> None:
-        """Keep what was played, and how long it took one core."""
+        """Write the games of a block, and the seconds that they took one core."""
         buffer = io.BytesIO()
         arrays: Mapping[str, Any] = games.arrays()
         np.savez_compressed(buffer, seconds=seconds, **arrays)
         write_atomically(self.path(block), buffer.getvalue())
 
     def read(self, block: Block) -> tuple[Games, float] | None:
-        """Return the games of a unit and the seconds they took; None if there is no whole file."""
+        """Return the games of a block and the seconds they took; None without a valid file."""
         try:
             with np.load(io.BytesIO(self.path(block).read_bytes())) as file:
                 arrays = {name: file[name] for name in file.files}

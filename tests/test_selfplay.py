@@ -66,7 +66,7 @@ def test_other_networks_are_refused() -> None:
         diverged.action_net.bias[0] = float("nan")
     gelu = make_network(RULES, {"hidden": [4], "activation": "relu"})
     gelu.mlp_extractor.policy_net[1] = torch.nn.GELU()
-    for network, reason in ((odd, "plain perceptrons"), (gelu, "plain"), (diverged, "diverged")):
+    for network, reason in ((odd, "plain perceptron"), (gelu, "plain"), (diverged, "diverged")):
         with pytest.raises(DominoError, match=reason):
             take_snapshot(RULES, network)
 

@@ -8,7 +8,7 @@
   const each = (selector, change) => document.querySelectorAll(selector).forEach(change);
   const at = { round: 0, move: 0 }; // `move` moves have been made
   let position = null;
-  let drawn = -1; // the round whose table and list stand in the page
+  let drawn = -1; // the round whose table and list are on the page
   let timer = 0;
 
   // ---------------------------------------------------------------------------- positions

@@ -73,11 +73,10 @@ class Game(MatchPlay):
         legal moves if it is not one of them, GameOverError when the round is over, RecordError for
         an invalid annotation; the state is left unchanged then.
         """
-        self._checked_move(move)
-        checked = None
+        action, checked = self._checked_move(move), None
         if annotation is not None:
             checked = checked_annotation(annotation, self.legal_moves(), self.written)
-        super().push(move)
+        self._carry_out(action)
         self._annotations.append(checked)
 
     def next_round(self, seed: int | None = None) -> None:

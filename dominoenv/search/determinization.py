@@ -2,8 +2,8 @@
 
 What a seat may know comes in, and a random generator; who really holds what changes nothing. A deal
 is possible if every hand has its size and goes without the pips that everybody knows it to lack
-(its `voids`), and each possible deal is equally likely: those are the odds of a fair deal, given sizes
-and `voids`. A tile just drawn is a place of its own that may hold anything, because `voids` speaks
+(its `voids`), and each possible deal is equally likely: those are the odds of a fair deal, given
+sizes and `voids`. A tile just drawn is a place of its own that may hold anything, because `voids` speaks
 of the hand before. Whatever else follows from the play is not used, such as which doubles nobody
 could lead, or that a seat in the middle of its opening train still has a tile for it.
 
@@ -22,7 +22,6 @@ from __future__ import annotations
 from collections.abc import Sequence
 from functools import lru_cache
 from math import prod
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -30,6 +29,7 @@ from numpy.typing import NDArray
 from dominoenv.core.round import DRAWN, PLAYING
 from dominoenv.core.rules import Rules
 from dominoenv.core.tiles import add_tiles, tiles_of
+from dominoenv.core.types import State
 from dominoenv.errors import DominoError, PositionError
 from dominoenv.games import stepping
 
@@ -63,7 +63,7 @@ def redeal(
     renew_seeds(rules, states, rng)
 
 
-def redeal_tiles(rules: Rules, g: Any, viewer: int, rng: np.random.Generator) -> None:
+def redeal_tiles(rules: Rules, g: State, viewer: int, rng: np.random.Generator) -> None:
     """Deal the other hands and the boneyard anew; tiles out of play stay out of play."""
     left = int(g["boneyard_size"])
     others = [seat for seat in range(rules.players) if seat != viewer]
@@ -86,7 +86,7 @@ def redeal_tiles(rules: Rules, g: Any, viewer: int, rng: np.random.Generator) ->
     g["boneyard"][left:] = 0  # the tiles that were drawn from it, in their order
 
 
-def bound_tiles(g: Any, seat: int) -> int:
+def bound_tiles(g: State, seat: int) -> int:
     """Return how many tiles of a hand its `voids` binds: all, but for one that was just drawn."""
     if not g["voids"][seat]:
         return 0

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 from numpy.typing import NDArray
 
@@ -16,6 +14,7 @@ from dominoenv.core.observe import (
     write_shared,
     write_tile_sets,
 )
+from dominoenv.core.types import Row, RulesRecord, State
 from dominoenv.games.chicken_foot.play import centre_missing
 from dominoenv.games.chicken_foot.rules import ChickenFootRules
 from dominoenv.games.chicken_foot.state import NO_FOOT
@@ -39,7 +38,7 @@ def layout(rules: ChickenFootRules) -> Layout:
 
 
 @jit
-def view(g: Any, r: Any, seat: int, row: Any) -> int:
+def view(g: State, r: RulesRecord, seat: int, row: Row) -> int:
     """Write a seat's observation; return its length."""
     row[:] = 0
     pips = int(r["pips"])

@@ -19,6 +19,7 @@ from dominoenv.games.chicken_foot.play import centre_missing
 from dominoenv.games.chicken_foot.rules import ChickenFootRules
 from dominoenv.games.chicken_foot.state import NO_FOOT
 
+VERSION = 1  # of the layout: one more whenever a part moves, comes, goes or changes its meaning
 DRAW, PASS = "draw", "pass"
 
 
@@ -34,6 +35,7 @@ def layout(rules: ChickenFootRules) -> Layout:
         ("arms_missing", 1, rules.centre_arms, "tiles that the centre still needs"),
         ("centre", pips, 1, "one-hot: the centre's pip"),
         *shared_sections(rules),
+        version=VERSION,
     )
 
 

@@ -19,6 +19,7 @@ from dominoenv.games.mexican_train.play import target_of, train_of
 from dominoenv.games.mexican_train.rules import MexicanTrainRules
 from dominoenv.games.mexican_train.state import MEXICAN
 
+VERSION = 1  # of the layout: one more whenever a part moves, comes, goes or changes its meaning
 DRAW, PASS, STOP = "draw", "pass", "stop"
 
 
@@ -48,6 +49,7 @@ def layout(rules: MexicanTrainRules) -> Layout:
         ("doubles", 1, pips, "doubles that the seat to move has played in this turn"),
         ("engine", pips, 1, "one-hot: the engine's pip"),
         *shared_sections(rules),
+        version=VERSION,
     )
 
 

@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from dominoenv.core.compiling import kernel
 from dominoenv.core.layout import Layout
 from dominoenv.core.rules import Rules
-from dominoenv.core.types import Actions as Actions  # these four: for whoever writes a policy
+from dominoenv.core.types import Actions as Actions  # these four: for those who write policies
 from dominoenv.core.types import Draws, Weights
 from dominoenv.core.types import Masks as Masks
 from dominoenv.core.types import Numbers as Numbers
@@ -86,9 +86,8 @@ def policy_names(game: str | None = None) -> list[str]:
 def make_policy(name: str, rules: Rules, seed: int = 0, **parameters: Any) -> Policy:
     """Make a policy by name.
 
-    Raises UnknownNameError for a name that nobody registered, and RulesError for rules that are
-    none or of a game that the policy does not play, a seed below 0, and parameters that the policy
-    does not have or cannot take.
+    Raises UnknownNameError for an unknown name, RulesError for a game that the policy does not
+    play, a seed below 0, and unknown or invalid parameters.
     """
     if not isinstance(name, str) or name not in _POLICIES:
         raise UnknownNameError(f"policy {name!r}: {nearest(name, policy_names())}")
@@ -171,9 +170,9 @@ def as_int8(masks: Masks, num_actions: int) -> NDArray[np.int8]:
 
 
 def refuse_empty(row: int) -> None:
-    """Raise DominoError for a row in which nothing is legal; -1: there is none."""
+    """Raise DominoError for a row without a legal action; -1: there is none."""
     if row >= 0:
-        raise DominoError(f"masks: row {row} allows nothing; whoever is asked must have a choice")
+        raise DominoError(f"masks: row {row} allows nothing; every row needs a legal action")
 
 
 @register_policy("random")

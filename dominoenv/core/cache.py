@@ -5,7 +5,7 @@ an index that names another signature's data, a file that a full disk cut short 
 start, and a change to a helper in another file goes unnoticed. Here a file's name is a hash over
 the code that the kernel can reach (`fingerprint.py`), the versions, the processor and the
 signature; files are written atomically and begin with a hash of their contents, and what does not
-match is compiled anew. A kernel that cannot be kept is compiled at every start, which is no error.
+match is compiled anew. A kernel that cannot be cached is compiled at every start, without an error.
 """
 
 from __future__ import annotations
@@ -66,7 +66,7 @@ if hasattr(os, "register_at_fork"):
 
 
 class KernelCache(_Cache):  # type: ignore[misc]
-    """What numba's dispatcher of one kernel asks before it compiles, and tells afterwards.
+    """The cache of one kernel, called by numba's dispatcher before and after it compiles.
 
     Files go where numba would put its own, the first folder that is writable: NUMBA_CACHE_DIR,
     `__pycache__` beside the source, the user's cache. Without one, or when writing fails, kernels
@@ -88,7 +88,7 @@ class KernelCache(_Cache):  # type: ignore[misc]
         return None if self._folder is None else str(self._folder)
 
     def load_overload(self, signature: Any, context: Any) -> Any:
-        """Return the kernel compiled for a signature, or None, and say that it will be compiled."""
+        """Return the kernel compiled for a signature, or None; then print that it compiles."""
         context.refresh()
         if not self._enabled:
             return None
@@ -105,10 +105,10 @@ class KernelCache(_Cache):  # type: ignore[misc]
         return self._numba.rebuild(context, pickle.loads(contents))
 
     def save_overload(self, signature: Any, compiled: Any) -> None:
-        """Keep what was compiled, and drop what was kept for older code."""
+        """Write what was compiled, and delete the files of older code."""
         try:
             path = self._path(signature, compiled.codegen)
-        except UncacheableError:  # said when it was asked for
+        except UncacheableError:  # `load_overload` has printed why
             return
         if not self._enabled or not self._numba.check_cachable(compiled):
             return
@@ -120,26 +120,26 @@ class KernelCache(_Cache):  # type: ignore[misc]
             say_once(f"what was compiled could not be kept: {error}")
 
     def enable(self) -> None:
-        """Load and save from now on."""
+        """Turn the cache on."""
         self._enabled = True
 
     def disable(self) -> None:
-        """Neither load nor save from now on."""
+        """Turn the cache off."""
         self._enabled = False
 
     def flush(self) -> None:
-        """Remove all that was kept of the kernel."""
+        """Delete all files of the kernel."""
         self._remove(f"{self._name}-*")
 
     @cached_property
     def _name(self) -> str:
-        """What the kernel's files are named by: nothing that changes with its code."""
+        """Beginning of the names of the kernel's files; an edit of the code does not change it."""
         function = self._kernel.py_func
         name = f"{Path(function.__code__.co_filename).stem}.{function.__name__}.{PYTHON}"
         return f"{re.sub('[^A-Za-z0-9_.]', '_', name)}-{identity(self._kernel)[:16]}"
 
     def _path(self, signature: Any, codegen: Any) -> Path:
-        """Return where a signature's file is. Raises UncacheableError, which says why none is."""
+        """Return the path of a signature's file. Raises UncacheableError if there is none."""
         if self._folder is None:
             is_file = Path(self._kernel.py_func.__code__.co_filename).exists()
             where = "no folder is writable to keep the result (about 20 s)"
@@ -155,7 +155,7 @@ class KernelCache(_Cache):  # type: ignore[misc]
         return self._folder / f"{name}-{key[:16]}-{code[:32]}.nbc"
 
     def _remove(self, pattern: str, spared: Collection[Path] = ()) -> None:
-        """Remove files of the kernel; other processes may do so meanwhile."""
+        """Delete files of the kernel; other processes may do the same at the same time."""
         if self._folder is not None:
             for path in self._folder.glob(pattern):
                 if path not in spared:
@@ -179,7 +179,7 @@ def records_of(signature: Iterable[Any]) -> Iterator[np.dtype[Any]]:
 
 
 def read_sealed(path: Path) -> bytes | None:
-    """Return what `write_sealed` wrote, or None for no file, another's, or a damaged one."""
+    """Return what `write_sealed` wrote, or None if the file is missing, damaged or renamed."""
     try:
         data = path.read_bytes()
     except OSError:

@@ -1,7 +1,7 @@
-"""Kernels that drive many games at once, of either kind: begin, step, observe.
+"""Kernels that step many games at once, of any kind: begin, step, observe.
 
-`settings` is one record of what a `BatchedGame` was made with; `outcomes` has one record a game, of
-what the last step brought. Letters: B games, P seats, L entries of an observation, A actions.
+`settings` is one record, how a `BatchedGame` plays episodes; `outcomes` has one record a game, the
+results of the last step. Letters: B games, P seats, L entries of an observation, A actions.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ from dominoenv.core.types import (
 from dominoenv.games.verbs import apply, deal, end_if_blocked, is_legal, legal, view
 
 CHECK, MOVE, CHECK_AND_MOVE, BEGIN = 1, 2, 3, 4  # what `advance_games` does
-PREFETCH_DISTANCE = 4  # games: so long before its turn a record is asked for
+PREFETCH_DISTANCE = 4  # games: how early a record is prefetched
 HOT_LINES = 8  # cache lines of a record that steps use all the time
 REWARDS = ("zero_sum", "penalty", "win")
 ZERO_SUM, PENALTY, WIN = range(3)
@@ -162,7 +162,7 @@ def show(g: State, r: RulesRecord, s: Settings, row: Row) -> None:
 
 @inlined
 def clear_outcome(out: Outcome, paid: RewardRow) -> None:
-    """Forget the rewards and flags of the step before; penalties and winners stay to be read."""
+    """Clear the rewards and flags of the previous step; penalties and winners stay readable."""
     paid[:] = 0
     if out["round_over"]:
         out["round_over"] = out["episode_over"] = False
@@ -192,7 +192,7 @@ def deal_games(states: States, rules: Records) -> None:
 
 @kernel
 def end_blocked_games(states: States, rules: Records) -> None:
-    """End the rounds in which nobody can play, after records were written from outside."""
+    """End blocked rounds after records were edited by the caller."""
     for i in range(len(states)):
         end_if_blocked(states[i], rules[0])
 
@@ -216,7 +216,7 @@ def advance_games(
     that each game begins; seed and match stand in the records. One kernel does it all, because each
     one takes seconds to compile.
 
-    Returns -1, or the place in `games` of the first illegal action; nothing has changed then.
+    Returns -1, or the place in `games` of the first illegal action; the games are left unchanged.
     """
     r, s = rules[0], settings[0]
     size = len(games)

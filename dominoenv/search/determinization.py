@@ -1,13 +1,14 @@
 """Determinisation: the tiles that a seat cannot see, dealt anew as they might lie.
 
-What a seat may know comes in, and a random generator; who really holds what changes nothing. A deal
-is possible if every hand has its size and goes without the pips that everybody knows it to lack
-(its `voids`), and each possible deal is equally likely: those are the odds of a fair deal, given
-sizes and `voids`. A tile just drawn is a place of its own that may hold anything, because `voids` speaks
-of the hand before. Whatever else follows from the play is not used, such as which doubles nobody
-could lead, or that a seat in the middle of its opening train still has a tile for it.
+A sample from the information set of a seat: it depends on what the seat may know and on a random
+generator, not on the true hands. A deal is possible if every hand has its size and none of the pips
+in its `voids`, those that everybody knows it to lack. Each possible deal is equally likely: those
+are the odds of a fair deal, given sizes and `voids`. A tile just drawn is a place of its own that
+may hold anything, because `voids` is about the hand before. Whatever else follows from the play is
+not used, such as which doubles nobody could lead, or that a seat in the middle of its opening train
+still has a tile for it.
 
-Method: what is free of `voids` takes what the others leave, so only the *bound* seats matter.
+Method: seats without `voids` take what the others leave, so only the *bound* seats matter.
 Counting the possible deals tile by tile over the room left in the bound hands lets one be drawn
 exactly uniformly. Where that table would be large (many bound seats with large hands), a possible
 deal is found by augmenting paths and mixed instead: groups of bound hands, together with the free

@@ -52,8 +52,10 @@ def playouts(
     (seed, i, j) alone. trusted: skip the check of the records, which takes longer than the playing;
     a record that no game has may then crash the process.
 
-    Every hand is played as it lies in the record: whoever searches for a seat plays out what
-    `BatchedGame.redeal_hidden` deals, or it cheats. Raises DominoErrors for what cannot be.
+    Every hand is played as it lies in the record: a search for a seat must play out what
+    `BatchedGame.redeal_hidden` deals, or it would see hidden tiles.
+
+    Raises DominoErrors for invalid arguments.
     """
     states = as_states(rules, states)
     if not flag("trusted", trusted):

@@ -49,9 +49,6 @@ COMMON_RECORD: list[Any] = [
 ]
 
 
-COMMON_NAMES = {entry[0] for entry in COMMON_RECORD}
-
-
 def option(
     default: Any,
     choices: type[IntEnum] | Sequence[str] | None = None,
@@ -126,6 +123,8 @@ class Rules:
         object.__setattr__(self, name, value)
 
     def _check_option(self, name: str, limits: Mapping[str, Any]) -> None:
+        if not limits:
+            raise TypeError(f"{type(self).__name__}.{name} must be declared with option(...)")
         value, choices = getattr(self, name), limits["choices"]
         if any(type(value) is type(one) and value == one for one in limits["named"]):
             return
@@ -201,8 +200,8 @@ class Rules:
     def preset(cls, name: str, /, **options: Any) -> Self:
         """Make the rules of a preset, with options that differ.
 
-        Raises UnknownNameError for a preset that does not exist and RulesError for an option that
-        does not exist or whose value cannot be.
+        Raises UnknownNameError for an unknown preset, RulesError for an unknown option or an
+        invalid value.
         """
         if not isinstance(name, str) or name not in cls.presets:
             raise UnknownNameError(f"preset {name!r} of {cls.game}: {nearest(name, cls.presets)}")
@@ -283,13 +282,17 @@ class Rules:
     @classmethod
     @cache
     def record_dtype(cls) -> np.dtype[np.void]:
-        """Return the dtype of `record`: what all games have, and a number for each own option."""
+        """Return the dtype of `record`: what all games have, and a number for each own option.
+
+        Raises ValueError for an option with the name of a field that all games have.
+        """
         own = [(spec.name, np.int32) for spec in fields(cls) if cls._is_own_field(spec)]
         return np.dtype([*COMMON_RECORD, *own], align=True)
 
     @staticmethod
     def _is_own_field(spec: Field[Any]) -> bool:
-        return bool(spec.metadata["in_record"]) and spec.name not in COMMON_NAMES
+        is_shared = spec.name in Rules.__dataclass_fields__  # these are written one by one
+        return bool(spec.metadata["in_record"]) and not is_shared
 
     def _code(self, spec: Field[Any]) -> int:
         """Return the number that stands for an option's value in the record."""

@@ -1,13 +1,14 @@
 """Determinisation: the tiles that a seat cannot see, dealt anew as they might lie.
 
-What a seat may know comes in, and a random generator; who really holds what changes nothing. A deal
-is possible if every hand has its size and goes without the pips that everybody knows it to lack
-(its `voids`), and each possible deal is equally likely: those are the odds of a fair deal, given sizes
-and `voids`. A tile just drawn is a place of its own that may hold anything, because `voids` speaks
-of the hand before. Whatever else follows from the play is not used, such as which doubles nobody
-could lead, or that a seat in the middle of its opening train still has a tile for it.
+A sample from the information set of a seat: it depends on what the seat may know and on a random
+generator, not on the true hands. A deal is possible if every hand has its size and none of the pips
+in its `voids`, those that everybody knows it to lack. Each possible deal is equally likely: those
+are the odds of a fair deal, given sizes and `voids`. A tile just drawn is a place of its own that
+may hold anything, because `voids` is about the hand before. Whatever else follows from the play is
+not used, such as which doubles nobody could lead, or that a seat in the middle of its opening train
+still has a tile for it.
 
-Method: what is free of `voids` takes what the others leave, so only the *bound* seats matter.
+Method: seats without `voids` take what the others leave, so only the *bound* seats matter.
 Counting the possible deals tile by tile over the room left in the bound hands lets one be drawn
 exactly uniformly. Where that table would be large (many bound seats with large hands), a possible
 deal is found by augmenting paths and mixed instead: groups of bound hands, together with the free
@@ -22,7 +23,6 @@ from __future__ import annotations
 from collections.abc import Sequence
 from functools import lru_cache
 from math import prod
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -30,6 +30,7 @@ from numpy.typing import NDArray
 from dominoenv.core.round import DRAWN, PLAYING
 from dominoenv.core.rules import Rules
 from dominoenv.core.tiles import add_tiles, tiles_of
+from dominoenv.core.types import State
 from dominoenv.errors import DominoError, PositionError
 from dominoenv.games import stepping
 
@@ -63,7 +64,7 @@ def redeal(
     renew_seeds(rules, states, rng)
 
 
-def redeal_tiles(rules: Rules, g: Any, viewer: int, rng: np.random.Generator) -> None:
+def redeal_tiles(rules: Rules, g: State, viewer: int, rng: np.random.Generator) -> None:
     """Deal the other hands and the boneyard anew; tiles out of play stay out of play."""
     left = int(g["boneyard_size"])
     others = [seat for seat in range(rules.players) if seat != viewer]
@@ -86,7 +87,7 @@ def redeal_tiles(rules: Rules, g: Any, viewer: int, rng: np.random.Generator) ->
     g["boneyard"][left:] = 0  # the tiles that were drawn from it, in their order
 
 
-def bound_tiles(g: Any, seat: int) -> int:
+def bound_tiles(g: State, seat: int) -> int:
     """Return how many tiles of a hand its `voids` binds: all, but for one that was just drawn."""
     if not g["voids"][seat]:
         return 0

@@ -5,7 +5,7 @@ Letters: n positions, k playouts of each, P seats.
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -16,6 +16,7 @@ from dominoenv.core.round import PLAYING
 from dominoenv.core.rules import Rules
 from dominoenv.core.streams import open_stream
 from dominoenv.core.threads import map_slices
+from dominoenv.core.types import Records, States
 from dominoenv.games.arguments import as_states
 from dominoenv.games.state_checks import check_states
 from dominoenv.games.verbs import apply, heaviest_action, random_action
@@ -51,8 +52,10 @@ def playouts(
     (seed, i, j) alone. trusted: skip the check of the records, which takes longer than the playing;
     a record that no game has may then crash the process.
 
-    Every hand is played as it lies in the record: whoever searches for a seat plays out what
-    `BatchedGame.redeal_hidden` deals, or it cheats. Raises DominoErrors for what cannot be.
+    Every hand is played as it lies in the record: a search for a seat must play out what
+    `BatchedGame.redeal_hidden` deals, or it would see hidden tiles.
+
+    Raises DominoErrors for invalid arguments.
     """
     states = as_states(rules, states)
     if not flag("trusted", trusted):
@@ -73,15 +76,15 @@ def playouts(
 
 @kernel
 def _play_out(
-    states: Any,
-    rules: Any,
+    states: States,
+    rules: Records,
     policy: int,
-    seed: Any,
-    penalties: Any,
-    decisions: Any,
+    seed: NDArray[np.uint64],
+    penalties: NDArray[np.int32],
+    decisions: NDArray[np.int32],
     first: int,
     end: int,
-    scratch: Any,
+    scratch: Records,
 ) -> None:
     """Play the positions first ... end-1 out in a record of scratch memory."""
     r, g = rules[0], scratch[0]

@@ -25,6 +25,7 @@ from dominoenv.errors import (
 from dominoenv.game import Game
 from dominoenv.games.chicken_foot.rules import ChickenFootRules
 from dominoenv.games.mexican_train.rules import MexicanTrainRules
+from dominoenv.games.observation import Observation
 from dominoenv.games.registry import GAMES, make_rules
 from dominoenv.policies import Policy, make_policy, policy_names, register_policy
 from dominoenv.records.format import Record, write_record
@@ -42,6 +43,7 @@ __all__ = [
     "GameOverError",
     "IllegalActionError",
     "MexicanTrainRules",
+    "Observation",
     "Playouts",
     "Policy",
     "PositionError",

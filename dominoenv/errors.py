@@ -11,7 +11,11 @@ class DominoError(ValueError):
 
 
 class RulesError(DominoError):
-    """A rules object that nobody can play by: unknown option, wrong value, hands too large."""
+    """Invalid options of rules or episodes: an unknown one, a wrong value, hands too large."""
+
+
+class UnknownKeywordError(RulesError, TypeError):
+    """A keyword argument that does not exist; a TypeError too, as Python raises for one."""
 
 
 class PositionError(DominoError):

@@ -11,7 +11,11 @@ class DominoError(ValueError):
 
 
 class RulesError(DominoError):
-    """Invalid rules: an unknown option, a wrong value, hands too large for the set."""
+    """Invalid options of rules or episodes: an unknown one, a wrong value, hands too large."""
+
+
+class UnknownKeywordError(RulesError, TypeError):
+    """A keyword argument that does not exist; a TypeError too, as Python raises for one."""
 
 
 class PositionError(DominoError):

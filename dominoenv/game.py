@@ -10,7 +10,8 @@ from numpy.typing import NDArray
 
 from dominoenv.batch import MAX_MATCHES
 from dominoenv.core.arguments import checked_index
-from dominoenv.core.rules import Rules, whole_number
+from dominoenv.core.options import whole_number
+from dominoenv.core.rules import Rules
 from dominoenv.errors import RecordError
 from dominoenv.games.match_play import MatchPlay
 from dominoenv.games.registry import make_rules

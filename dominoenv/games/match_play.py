@@ -11,8 +11,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dominoenv.core.arguments import checked_seed
+from dominoenv.core.options import whole_number
 from dominoenv.core.round import PLAYING
-from dominoenv.core.rules import Rules, whole_number
+from dominoenv.core.rules import Rules
 from dominoenv.errors import DominoError, GameOverError, IllegalActionError, PositionError
 from dominoenv.games import stepping
 from dominoenv.games.positions import position_of, record_of

@@ -7,10 +7,13 @@ results of the last step. Letters: B games, P seats, L entries of an observation
 from __future__ import annotations
 
 import numpy as np
+from numpy.typing import NDArray
 
 from dominoenv.core.bits import LINE, prefetch
 from dominoenv.core.compiling import inlined, kernel, outlined
+from dominoenv.core.episode import DRAWN_ROUND, Episode, EpisodeOptions, Forced, Reward
 from dominoenv.core.round import PLAYING, SEATS
+from dominoenv.core.rules import Rules
 from dominoenv.core.streams import EPISODE, below, open_stream
 from dominoenv.core.tiles import MAX_TILES
 from dominoenv.core.types import (
@@ -34,17 +37,14 @@ from dominoenv.games.verbs import apply, deal, end_if_blocked, is_legal, legal, 
 CHECK, MOVE, CHECK_AND_MOVE, BEGIN = 1, 2, 3, 4  # what `advance_games` does
 PREFETCH_DISTANCE = 4  # games: how early a record is prefetched
 HOT_LINES = 8  # cache lines of a record that steps use all the time
-REWARDS = ("zero_sum", "penalty", "win")
-ZERO_SUM, PENALTY, WIN = range(3)
-DRAWN_ROUND = -1  # settings["round"]: a one-round episode's round is drawn from the seed
 
 SETTINGS = np.dtype(
     [
-        ("whole_match", np.int32),  # 1: an episode is a match; 0: one round
+        ("episode", np.int32),
         ("round", np.int32),  # index of the round that one-round episodes play, or DRAWN_ROUND
         ("reward", np.int32),
         ("reward_scale", np.float32),  # reward per penalty point
-        ("auto_forced", np.int32),  # 1: moves without a choice are made here
+        ("forced", np.int32),
         ("autoreset", np.int32),  # 1: an episode that ended is followed by the next one at once
         ("observe", np.int32),  # 1: write observations
         ("stride", np.int64),  # number of matches from one episode of a game to its next
@@ -65,12 +65,25 @@ OUTCOME = np.dtype(
 )
 
 
+def settings_record(
+    options: EpisodeOptions, rules: Rules, stride: int, *, autoreset: bool, observe: bool
+) -> NDArray[np.void]:
+    """Return (1,) SETTINGS of some options. Raises RulesError where `double` is no round's."""
+    record = np.zeros(1, SETTINGS)
+    for name in ("episode", "reward", "forced"):
+        record[name] = options.code(name)
+    record["round"], record["stride"] = options.round_in(rules.rounds), stride
+    record["reward_scale"] = options.reward_scale
+    record["autoreset"], record["observe"] = autoreset, observe
+    return record
+
+
 @outlined
 def begin_episode(g: State, r: RulesRecord, s: Settings, round_index: int) -> None:
     """Deal the first round of match g["match"], or for one-round episodes the round wanted."""
     g["scores"][:] = 0
     g["round"] = 0
-    if not s["whole_match"]:
+    if s["episode"] == Episode.ROUND:
         if round_index == DRAWN_ROUND:
             g["stream"] = open_stream(g["seed"], g["match"], EPISODE)
             round_index = below(g, r["num_rounds"])
@@ -93,10 +106,10 @@ def pay_rewards(
     out["ending"] = g["ending"]
     for seat in range(players):
         own = int(g["penalties"][seat])
-        if s["reward"] == ZERO_SUM:
+        if s["reward"] == Reward.ZERO_SUM:
             others = (total - own) / (players - 1)
             paid[seat] += s["reward_scale"] * np.float32(others - own)
-        elif s["reward"] == PENALTY:
+        elif s["reward"] == Reward.PENALTY:
             paid[seat] -= s["reward_scale"] * np.float32(own)
     if last:
         declare_winners(g, r, s, out, paid)
@@ -114,7 +127,7 @@ def declare_winners(g: State, r: RulesRecord, s: Settings, out: Outcome, paid: R
     for seat in range(players):
         out["winners"][seat] = g["scores"][seat] == lowest
         winners += 1 if g["scores"][seat] == lowest else 0
-    if s["reward"] == WIN:
+    if s["reward"] == Reward.WIN:
         for seat in range(players):
             if out["winners"][seat]:
                 paid[seat] += np.float32(1.0 / winners)
@@ -127,7 +140,7 @@ def finish_rounds(g: State, r: RulesRecord, s: Settings, out: Outcome, paid: Rew
     An episode that ends before anybody decided anything (tiny hands) is passed over unpaid.
     """
     while g["ending"] != PLAYING:
-        last = not s["whole_match"] or g["round"] + 1 == r["num_rounds"]
+        last = s["episode"] == Episode.ROUND or g["round"] + 1 == r["num_rounds"]
         if not out["episode_over"]:
             pay_rewards(g, r, s, out, paid, last)
         if not last:
@@ -148,7 +161,7 @@ def advance_to_decision(
     while True:
         finish_rounds(g, r, s, out, paid)
         number, last = legal(g, r, mask)
-        if number != 1 or not s["auto_forced"]:
+        if number != 1 or s["forced"] == Forced.EXPLICIT:
             return
         apply(g, r, last)
 

@@ -2,7 +2,7 @@
 
 A double that the next seats probably cannot cover is left open: each of them draws, passes and is
 marked, while the hand keeps a cover to release it. On trains that others may use, ends are left in
-pips of which few tiles are unseen, or which the next seat provably lacks. Probabilities come from
+pips of which few tiles are unseen, or which are voids of the next seat. Probabilities come from
 counting unseen tiles and from the proofs of draws and passes (docs/rules.md, what is public
 knowledge). Source: rule 7, and the choice between a double and another tile by what leaves the
 opponent searching, in https://ourpastimes.com/strategy-mexican-train-dominoes-5527047.html

@@ -166,7 +166,7 @@ def one_hot(rows: Rows, i: int, at: int, size: int) -> int:
 def chance(f: Features, seat: int, pip: int) -> float:
     """Return how probable it is that another seat holds a tile with a pip.
 
-    0 where it provably lacks the pip; otherwise every unseen tile may lie anywhere.
+    0 where the pip is among its voids; otherwise every unseen tile may lie anywhere.
     """
     if f["voids"][seat, pip]:
         return 0.0

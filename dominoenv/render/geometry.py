@@ -11,7 +11,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from math import atan2, cos, degrees, hypot, inf, pi, sin, tan
 
-from dominoenv.render.view import Link
+from dominoenv.core.board import Link
 
 Point = tuple[float, float]
 

@@ -1,6 +1,6 @@
 """Where everything on a table lies: the one layout that all drawings share.
 
-The double is the origin. Lengths are in halves of a tile, x runs to the right, y down. Trains and
+The tile in the middle is the origin. Lengths are in halves of a tile, x runs to the right, y down. Trains and
 feet stay inside sectors of their own (`sectors.py`), so nothing overlaps, however long the round.
 """
 
@@ -20,7 +20,7 @@ NEAR_TRAINS, NEAR_TREE = 13.0, 24.0
 ENOUGH = 1.1  # how much farther out rows may reach that are straighter
 NARROW = 2.0  # the width that suits a single row
 FOOT = 0.9  # between a double and its toes
-DOWN = pi / 2  # seat 0 sits below
+DOWN, RIGHT = pi / 2, 0.0  # seat 0 sits below; a line that is nobody's runs to both sides
 T = TypeVar("T")
 
 STRAIGHT, MAX_STEM = 1000, 8  # tiles; a stem longer than any row, and those that are tried
@@ -91,6 +91,8 @@ def _longest_straight(lay: Callable[[int], tuple[float, list[T]]], near: float) 
 
 
 def _trains(board: Board) -> Placement:
+    if not board.trains:
+        return Placement(1.0)
     hub, sectors = _sectors(board)
     links = [train.links for train in board.trains]
 
@@ -106,12 +108,16 @@ def _trains(board: Board) -> Placement:
 
 
 def _sectors(board: Board) -> tuple[float, list[Sector]]:
-    """Cut the plane into a sector for each train, clockwise from below; long ones get more of it."""
+    """Cut the plane into a sector for each train, clockwise; long ones get more of it.
+
+    The first one, and with it its seat, lies below, or to the right where no seat owns it.
+    """
     lengths = [len(train.links) for train in board.trains]
     enough = 6 + sum(lengths) / len(lengths) / 2
     shares = [max(length, enough) for length in lengths]
     turn = 2 * pi * shares[0] / sum(shares) / 2
-    circle = Sector(DOWN - turn, DOWN - turn + 2 * pi, 0.0)
+    start = (RIGHT if board.trains[0].seat is None else DOWN) - turn
+    circle = Sector(start, start + 2 * pi, 0.0)
     sectors = circle.split(shares, [inf] * len(shares))
     narrow = min(sector.half for sector in sectors)
     hub = max(2.2, Sector(-narrow, narrow, 0.0).reach(1))
@@ -154,9 +160,9 @@ def _tree(tree: Tree) -> Placement:
 
 
 def bounds(tiles: Sequence[Tile]) -> tuple[float, float, float, float]:
-    """Return left, top, right and bottom of what tiles cover."""
+    """Return left, top, right and bottom of what tiles cover; a point where there are none."""
     corners = [corner for tile in tiles for corner in tile.corners()]
-    xs, ys = [x for x, _ in corners], [y for _, y in corners]
+    xs, ys = [x for x, _ in corners] or [0.0], [y for _, y in corners] or [0.0]
     return min(xs), min(ys), max(xs), max(ys)
 
 

@@ -9,7 +9,7 @@ from typing import Any
 
 from pettingzoo import AECEnv
 
-from dominoenv.envs.aec import DominoAEC, wrapped
+from dominoenv.envs.aec import DominoAEC, make_env
 from dominoenv.envs.parallel import DominoParallel
 from dominoenv.envs.pettingzoo_base import Observation, RulesLike
 
@@ -18,7 +18,7 @@ __all__ = ["env", "parallel_env", "raw_env"]
 
 def env(rules: RulesLike = None, **keywords: Any) -> AECEnv[str, Observation, int]:
     """Return the game in PettingZoo's usual wrappers: an illegal action ends the episode."""
-    return wrapped(raw_env(rules, **keywords))
+    return make_env("mexican_train", rules, **keywords)
 
 
 def raw_env(rules: RulesLike = None, **keywords: Any) -> DominoAEC:

@@ -40,7 +40,7 @@ from dominoenv import (
     write_record,
 )
 from dominoenv.core.tiles import tiles_of
-from dominoenv.envs.aec import DominoAEC, wrapped
+from dominoenv.envs.aec import DominoAEC, make_env
 from dominoenv.envs.parallel import DominoParallel
 from dominoenv.envs.single import DominoEnv
 from dominoenv.envs.vector import DominoVectorEnv
@@ -296,7 +296,7 @@ def test_a_batch_plays_the_games_of_the_seed() -> None:
 @every_table
 def test_pettingzoos_checkers(rules: Rules, capsys: pytest.CaptureFixture[str]) -> None:
     def aec(**keywords: Any) -> Any:
-        return wrapped(DominoAEC(NAME, rules, **keywords))
+        return make_env(NAME, rules, **keywords)
 
     def parallel(**keywords: Any) -> DominoParallel:
         return DominoParallel(NAME, rules, illegal="substitute", **keywords)

@@ -140,6 +140,11 @@ class DominoAEC(PettingZooBase, AECEnv[str, Observation, int]):  # type: ignore[
             self.render()
 
 
+def make_env(game: str, rules: RulesLike = None, **keywords: Any) -> AECEnv[str, Observation, int]:
+    """Return a game in PettingZoo's usual wrappers; see `wrapped`."""
+    return wrapped(DominoAEC(game, rules, **keywords))
+
+
 def wrapped(env: DominoAEC) -> AECEnv[str, Observation, int]:
     """Put an environment into the wrappers of PettingZoo's classic games.
 

@@ -1,7 +1,7 @@
 """Annotations: what an agent said of its legal moves, beside a move in a record.
 
-Probabilities, scores, or both: an annotation is `{"probability": {move: number}, "score": {move: number}}` with one of the two keys at
-least. Letters: n decisions, A actions.
+Probabilities, scores, or both: an annotation is `{"probability": {move: number}, "score": {move:
+number}}` with one of the two keys at least. Letters: n decisions, A actions.
 """
 
 from __future__ import annotations
@@ -76,7 +76,8 @@ def _number(kind: str, move: str, value: Any) -> float:
     low, high = (0, 1) if kind == PROBABILITY else (-LARGEST, LARGEST)
     if type(value) not in (int, float) or not low <= value <= high:  # not a number fails as well
         raise RecordError(
-            f"annotation: {kind} of {move}={shortened(value)} must be a number in {low:g} ... {high:g}"
+            f"annotation: {kind} of {move}={shortened(value)} must be a number in "
+            f"{low:g} ... {high:g}"
         )
     number: float = value
     return number
@@ -137,8 +138,8 @@ def mistakes(
 ) -> list[bool]:
     """Return which moves of a record its own numbers call mistakes.
 
-    moves: (seat, move) each; annotations: what stands beside each. A mistake has less than a tenth of
-    the probability of the likeliest move; or its score lies below the best by more than half of
+    moves: (seat, move) each; annotations: what stands beside each. A mistake has less than a tenth
+    of the probability of the likeliest move; or its score lies below the best by more than half of
     what is usually at stake for that seat: the median, over its moves that carry scores, of the
     best less the worst. Where a record carries both, probabilities decide.
     """

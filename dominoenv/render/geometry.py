@@ -1,8 +1,8 @@
-"""Sector for trains and feet around a centre: pure geometry in polar coordinates.
+"""Sectors for trains and feet around a centre: pure geometry in polar coordinates.
 
-A `Sector` is a slice of the plane: two angles and the distance from which on it is free. Rooms that
-share no angle share no point, so whatever is laid inside its own sector overlaps nothing. Lengths are
-in halves: a tile is 2 long and 1 wide. Angles are radians, clockwise, as y runs down.
+A `Sector` is a slice of the plane: two angles and the distance from which on it is free. Sectors
+that share no angle share no point, so whatever is laid inside its own sector overlaps nothing.
+Lengths are in halves: a tile is 2 long and 1 wide. Angles are radians, clockwise, as y runs down.
 """
 
 from __future__ import annotations

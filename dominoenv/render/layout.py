@@ -1,7 +1,8 @@
 """Where everything on a table lies: the one layout that all drawings share.
 
-The tile in the middle is the origin. Lengths are in halves of a tile, x runs to the right, y down. Trains and
-feet stay inside sectors of their own (`sectors.py`), so nothing overlaps, however long the round.
+The tile in the middle is the origin. Lengths are in halves of a tile, x runs to the right, y down.
+Trains and feet stay inside sectors of their own (`geometry.py`), so nothing overlaps, however long
+the round.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
 """What a picture of a table shows, read from a position once for all drawings.
 
-A `TableView` holds what lies open, the hands that are to be seen, and what is to be said in words. The
-tiles of other hands and of the boneyard are not in it: no drawing can show them.
+A `TableView` holds what lies open, the hands that are to be seen, and what is to be said in words.
+The tiles of other hands and of the boneyard are not in it: no drawing can show them.
 """
 
 from __future__ import annotations

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 from numpy.typing import NDArray
 
@@ -11,6 +9,7 @@ from dominoenv.core.bits import store_byte
 from dominoenv.core.compiling import jit
 from dominoenv.core.layout import Layout
 from dominoenv.core.observe import shared_sections, tile_sections, write_shared, write_tile_sets
+from dominoenv.core.types import Row, RulesRecord, State
 from tests.block_dominoes.play import is_lead
 from tests.block_dominoes.rules import BlockDominoesRules
 from tests.block_dominoes.state import LEFT, RIGHT
@@ -29,7 +28,7 @@ def layout(rules: BlockDominoesRules) -> Layout:
 
 
 @jit
-def view(g: Any, r: Any, seat: int, row: Any) -> int:
+def view(g: State, r: RulesRecord, seat: int, row: Row) -> int:
     """Write a seat's observation; return its length."""
     row[:] = 0
     at = write_tile_sets(g, r, seat, row)

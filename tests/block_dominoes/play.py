@@ -5,8 +5,6 @@ Unchecked kernels: `apply` takes only an action that `is_legal` allows.
 
 from __future__ import annotations
 
-from typing import Any
-
 from dominoenv.core.bits import ONE, lowest, store_byte
 from dominoenv.core.compiling import jit, outlined
 from dominoenv.core.round import (
@@ -27,6 +25,7 @@ from dominoenv.core.round import (
     proof_of_pass,
 )
 from dominoenv.core.streams import below
+from dominoenv.core.types import Mask, RulesRecord, State
 from tests.block_dominoes.rules import Draws
 from tests.block_dominoes.state import LEAD, LEFT, NO_END, RIGHT
 
@@ -34,13 +33,13 @@ from tests.block_dominoes.state import LEAD, LEFT, NO_END, RIGHT
 
 
 @jit
-def lead_action(r: Any) -> int:
+def lead_action(r: RulesRecord) -> int:
     """Return the id of leading tile 0; those of the other tiles follow it."""
     return int(r["pips"] * r["pips"])
 
 
 @jit
-def draw_action(r: Any) -> int:
+def draw_action(r: RulesRecord) -> int:
     """Return the id of the draw; pass follows it."""
     return int(lead_action(r) + r["tiles"])
 
@@ -49,7 +48,7 @@ def draw_action(r: Any) -> int:
 
 
 @outlined
-def deal(g: Any, r: Any) -> None:
+def deal(g: State, r: RulesRecord) -> None:
     """Deal round g["round"] of match g["match"]."""
     clear_round(g)
     pile_up(g, r, -1)
@@ -63,19 +62,19 @@ def deal(g: Any, r: Any) -> None:
 
 
 @jit
-def is_lead(g: Any) -> bool:
+def is_lead(g: State) -> bool:
     """Return whether nothing has been played yet."""
     return bool(g["num_played"] == 0)
 
 
 @jit
-def open_pips(g: Any) -> int:
+def open_pips(g: State) -> int:
     """Return the pips at the ends of the line as a bit mask; none before the lead."""
     return 0 if is_lead(g) else (1 << int(g["ends"][LEFT])) | (1 << int(g["ends"][RIGHT]))
 
 
 @jit
-def first_way(g: Any, r: Any, tile: int) -> int:
+def first_way(g: State, r: RulesRecord, tile: int) -> int:
     """Return the action that plays a tile, by its low pip if it fits there; -1 if there is none."""
     if is_lead(g):
         return lead_action(r) + tile
@@ -86,7 +85,7 @@ def first_way(g: Any, r: Any, tile: int) -> int:
 
 
 @jit
-def second_way(g: Any, r: Any, tile: int) -> int:
+def second_way(g: State, r: RulesRecord, tile: int) -> int:
     """Return the action that plays by its high pip a tile that fits by both; -1 if none does."""
     low, high, pips = int(r["low"][tile]), int(r["high"][tile]), open_pips(g)
     if low != high and (pips >> low) & 1 and (pips >> high) & 1:
@@ -95,14 +94,14 @@ def second_way(g: Any, r: Any, tile: int) -> int:
 
 
 @jit
-def without_tile(g: Any, r: Any) -> int:
+def without_tile(g: State, r: RulesRecord) -> int:
     """Return what the mover does that has no tile to play."""
     draws = r["draws"] == Draws.DRAW and g["boneyard_size"] > 0
     return draw_action(r) if draws else draw_action(r) + 1
 
 
 @jit
-def legal(g: Any, r: Any, mask: Any) -> tuple[int, int]:
+def legal(g: State, r: RulesRecord, mask: Mask) -> tuple[int, int]:
     """Write the mask of legal actions; return how many there are, and one of them."""
     mask[:] = 0
     if g["ending"] != PLAYING:
@@ -124,7 +123,7 @@ def legal(g: Any, r: Any, mask: Any) -> tuple[int, int]:
 
 
 @jit
-def tile_of(r: Any, action: int) -> int:
+def tile_of(r: RulesRecord, action: int) -> int:
     """Return the tile that an action below the draw plays."""
     lead = lead_action(r)
     return (
@@ -133,7 +132,7 @@ def tile_of(r: Any, action: int) -> int:
 
 
 @outlined
-def is_legal(g: Any, r: Any, action: int) -> bool:
+def is_legal(g: State, r: RulesRecord, action: int) -> bool:
     """Return whether an action, any integer, is legal now."""
     if g["ending"] != PLAYING or action < 0 or action > draw_action(r) + 1:
         return False
@@ -148,7 +147,7 @@ def is_legal(g: Any, r: Any, action: int) -> bool:
 
 
 @outlined
-def nth_play(g: Any, r: Any, n: int) -> int:
+def nth_play(g: State, r: RulesRecord, n: int) -> int:
     """Return the n-th (from 0) of the ways to play a tile; -1 if there are not so many."""
     seat = int(g["to_move"])
     for w in range(r["words"]):
@@ -165,7 +164,7 @@ def nth_play(g: Any, r: Any, n: int) -> int:
 
 
 @outlined
-def random_action(g: Any, r: Any) -> int:
+def random_action(g: State, r: RulesRecord) -> int:
     """Draw one of the legal actions from the stream in g["stream"], each equally likely."""
     number = 0
     while nth_play(g, r, number) >= 0:
@@ -174,7 +173,7 @@ def random_action(g: Any, r: Any) -> int:
 
 
 @outlined
-def heaviest_action(g: Any, r: Any) -> int:
+def heaviest_action(g: State, r: RulesRecord) -> int:
     """Return the legal action that takes most out of the hand, equals drawn from g["stream"]."""
     most, number, chosen, n = -1, 0, -1, 0
     action = nth_play(g, r, 0)
@@ -193,7 +192,7 @@ def heaviest_action(g: Any, r: Any) -> int:
 
 
 @outlined
-def apply(g: Any, r: Any, action: int) -> None:
+def apply(g: State, r: RulesRecord, action: int) -> None:
     """Carry out a legal action."""
     if action < draw_action(r):
         play(g, r, action)
@@ -210,7 +209,7 @@ def apply(g: Any, r: Any, action: int) -> None:
 
 
 @outlined
-def play(g: Any, r: Any, action: int) -> None:
+def play(g: State, r: RulesRecord, action: int) -> None:
     """Lead a tile, or join it to the line: to the right end where it fits both."""
     seat, tile = int(g["to_move"]), tile_of(r, action)
     if is_lead(g):
@@ -232,14 +231,14 @@ def play(g: Any, r: Any, action: int) -> None:
 
 
 @jit
-def end_turn(g: Any, r: Any) -> None:
+def end_turn(g: State, r: RulesRecord) -> None:
     """Hand the turn on."""
     g["drew"] = NOT_DRAWN
     g["to_move"] = next_seat(g, r, int(g["to_move"]))
 
 
 @jit
-def end_if_blocked(g: Any, r: Any) -> None:
+def end_if_blocked(g: State, r: RulesRecord) -> None:
     """End the round if everybody has passed in a row."""
     if g["ending"] == PLAYING and g["passes"] >= r["players"]:
         end_round(g, r, NOBODY_CAN_PLAY)

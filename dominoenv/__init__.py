@@ -11,6 +11,7 @@ import pettingzoo as _pettingzoo
 
 from dominoenv._version import __version__
 from dominoenv.batch import BatchedGame
+from dominoenv.core.episode import EpisodeOptions
 from dominoenv.core.rules import Rules
 from dominoenv.errors import (
     CheckpointError,
@@ -20,11 +21,13 @@ from dominoenv.errors import (
     PositionError,
     RecordError,
     RulesError,
+    UnknownKeywordError,
     UnknownNameError,
 )
 from dominoenv.game import Game
 from dominoenv.games.chicken_foot.rules import ChickenFootRules
 from dominoenv.games.mexican_train.rules import MexicanTrainRules
+from dominoenv.games.observation import Observation
 from dominoenv.games.registry import GAMES, make_rules
 from dominoenv.policies import Policy, make_policy, policy_names, register_policy
 from dominoenv.records.format import Record, write_record
@@ -38,10 +41,12 @@ __all__ = [
     "CheckpointError",
     "ChickenFootRules",
     "DominoError",
+    "EpisodeOptions",
     "Game",
     "GameOverError",
     "IllegalActionError",
     "MexicanTrainRules",
+    "Observation",
     "Playouts",
     "Policy",
     "PositionError",
@@ -51,6 +56,7 @@ __all__ = [
     "Rules",
     "RulesError",
     "Train",
+    "UnknownKeywordError",
     "UnknownNameError",
     "__version__",
     "longest_train",
@@ -77,6 +83,6 @@ for _kind in GAMES.values():
         )
     # since PettingZoo 1.27
     if hasattr(_pettingzoo, "register") and _id not in _pettingzoo.aec_registry:
-        for _type, _entry in (("aec", "aec:make_env"), ("parallel", "parallel:DominoParallel")):
+        for _type, _entry in (("aec", "aec:wrapped"), ("parallel", "parallel:DominoParallel")):
             _of = {"game": _kind.name}
             _pettingzoo.register(_type, _id, f"dominoenv.envs.{_entry}", kwargs=_of)

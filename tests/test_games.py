@@ -19,11 +19,13 @@ import pytest
 from dominoenv import BatchedGame, DominoError, RecordError, Rules, make_policy, verify_record
 from dominoenv.core.board import Board
 from dominoenv.core.compiling import kernel
+from dominoenv.core.observe import shared_sections, tile_sections
 from dominoenv.core.round import BY_CENTRE, FREE, PLAYING, ROUND_STATE, ROUND_STORE, SEATS
 from dominoenv.core.tiles import tiles_of
 from dominoenv.errors import PositionError
 from dominoenv.games import stepping
 from dominoenv.games.match_play import MatchPlay, move_texts
+from dominoenv.games.observation import Observation
 from dominoenv.games.position_reader import PositionReader
 from dominoenv.games.positions import position_of, record_of
 from dominoenv.games.protocol import GameKind
@@ -260,6 +262,21 @@ def test_views_fill_the_layout(rules: Rules) -> None:
             assert (rows[0] <= layout.high).all()
             hand = tiles_of(game.states["hands"][0, seat])
             assert rows[0][layout["hand"]].nonzero()[0].tolist() == hand
+
+
+@every_table
+def test_rows_as_plain_values(rules: Rules) -> None:
+    observe, own = kind_of(rules).observe, {part[0] for part in tile_sections(rules)}
+    layout, shared = observe.layout(rules), own | {part[0] for part in shared_sections(rules)}
+    for game in played(rules, 40, games=1):
+        row = game.observations[0]
+        parts = {part.name: row[part.slice].tolist() for part in layout.parts}
+        plain = observe.plain_values(rules, parts)
+        assert set(plain) <= set(parts) - shared
+        seen = Observation(rules, row)
+        assert all(getattr(seen, name) == value for name, value in plain.items())
+        hands = position_of(rules, game.states[0])["hands"]
+        assert sorted(seen.hand) == sorted(hands[game.to_move[0]])
 
 
 @every_table

@@ -113,8 +113,13 @@ def test_layers_that_cannot_be_are_named(given: Any, reason: str) -> None:
 def test_settings_that_cannot_be_are_named() -> None:
     with pytest.raises(DominoError, match="did you mean 'relu'"):
         Snapshot(RULES, layers(), "relo")
-    with pytest.raises(CheckpointError, match="cannot be put back"):
+    with pytest.raises(CheckpointError, match="cannot be restored"):
         Snapshot.from_state(RULES, {"activation": "relu", "age": 3}, {})
+    settings, arrays = Snapshot(RULES, layers()).get_state()
+    with pytest.raises(CheckpointError, match=r"layout version 2 .* version 1"):
+        Snapshot.from_state(RULES, {**settings, "layout": 2}, arrays)
+    del settings["layout"]  # as in states that were saved before
+    assert Snapshot.from_state(RULES, settings, arrays).layout.version == 1
     pool = OpponentPool(RULES, "random")
     for options, reason in (
         ({"keep": 0}, "keep=0"),
@@ -162,7 +167,7 @@ def test_what_is_older_cannot_follow() -> None:
     selfplay = SelfPlay(OpponentPool(RULES, "random"))
     selfplay.take(snapshot(5))
     for late in (5, 4):
-        with pytest.raises(DominoError, match="cannot follow one of 5"):
+        with pytest.raises(DominoError, match="cannot follow one taken at 5"):
             selfplay.take(snapshot(late))
     assert times(selfplay) == [5]
 

@@ -25,6 +25,7 @@ from dominoenv import (
     BatchedGame,
     DominoError,
     Game,
+    Observation,
     PositionError,
     Recorder,
     RecordError,
@@ -40,7 +41,7 @@ from dominoenv import (
     write_record,
 )
 from dominoenv.core.tiles import tiles_of
-from dominoenv.envs.aec import DominoAEC, make_env
+from dominoenv.envs.aec import DominoAEC, wrapped
 from dominoenv.envs.parallel import DominoParallel
 from dominoenv.envs.single import DominoEnv
 from dominoenv.envs.vector import DominoVectorEnv
@@ -296,7 +297,7 @@ def test_a_batch_plays_the_games_of_the_seed() -> None:
 @every_table
 def test_pettingzoos_checkers(rules: Rules, capsys: pytest.CaptureFixture[str]) -> None:
     def aec(**keywords: Any) -> Any:
-        return make_env(NAME, rules, **keywords)
+        return wrapped(NAME, rules, **keywords)
 
     def parallel(**keywords: Any) -> DominoParallel:
         return DominoParallel(NAME, rules, illegal="substitute", **keywords)
@@ -334,6 +335,18 @@ def test_vector_environments() -> None:
         assert envs.observation_space.contains(rows)
         ended += int(terminations.sum())
     assert ended > 8
+
+
+def test_an_observation_as_plain_values() -> None:
+    rules = GAME.rules.preset("block")
+    game = Game(NAME, rules, seed=3)
+    assert Observation(rules, game.observation()[0]).ends == []
+    game.push(game.legal_moves()[0])
+    row, mask = game.observation()
+    seen = Observation(rules, row)
+    assert seen.ends == sorted(map(int, game.moves[0].partition("@")[0].split("-")))
+    assert [move.text for move in seen.legal_moves(mask)] != []
+    assert {move.place for move in seen.legal_moves(mask)} <= {*seen.ends, None}
 
 
 def test_policies() -> None:

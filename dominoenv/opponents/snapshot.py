@@ -1,9 +1,8 @@
-"""`Snapshot`: a network as it was at one moment, which plays on its own and stays as it is.
+"""`Snapshot`: a frozen copy of a policy network.
 
-A perceptron in plain numpy: a few matrix products for each batch, no framework, and no weight
-shared with anybody. `dominoenv.opponents.trained.take_snapshot` makes one of a network that is being
-trained; who trains with something else hands over the weights. Letters: n decisions, L entries of
-an observation, A actions.
+A perceptron in plain numpy: a few matrix products for each batch, no framework, no shared weights.
+`dominoenv.opponents.trained.take_snapshot` copies an SB3 network; with another framework, pass the
+weights. Letters: n decisions, L entries of an observation, A actions.
 """
 
 from __future__ import annotations
@@ -17,6 +16,7 @@ from numpy.typing import NDArray
 from dominoenv.core.arguments import checked_choice
 from dominoenv.core.rules import Rules
 from dominoenv.errors import CheckpointError, DominoError
+from dominoenv.games.registry import kind_of
 from dominoenv.policies import Actions, Masks, Observations, Policy
 
 Floats: TypeAlias = NDArray[np.float32]
@@ -24,13 +24,12 @@ ACTIVATIONS = ("relu", "tanh")
 
 
 class Snapshot(Policy):
-    """Plays by a perceptron of its own.
+    """Plays with its own perceptron.
 
-    - layers: (weights (inputs, outputs), biases (outputs,)) each, from L inputs to A outputs, which
-      are log probabilities up to a constant; copied.
+    - layers: (weights (inputs, outputs), biases (outputs,)) each, from L inputs to A logits.
     - activation: "relu" or "tanh", between the layers.
-    - taken_at: when it was taken, in whatever the training counts by; `SelfPlay` goes by it.
-    - deterministic: the most probable legal action; otherwise drawn by the policy's own `rng`.
+    - taken_at: when it was taken, in the training's own unit; `SelfPlay` sorts by it.
+    - deterministic: play the most probable legal action; otherwise sample with the policy's `rng`.
 
     Raises DominoError for layers that do not fit each other or the rules, or are not finite.
     """
@@ -60,13 +59,13 @@ class Snapshot(Policy):
         logits = self.logits(observations)
         chances = np.full(logits.shape, -np.inf, np.float32)
         chances[legal] = logits[legal]
-        if not self.deterministic:  # adding Gumbel noise and taking the largest draws by softmax
+        if not self.deterministic:  # Gumbel-max: samples from the softmax
             chances[legal] += self.rng.gumbel(size=int(legal.sum()))
         actions: Actions = chances.argmax(axis=1)
         return actions
 
     def logits(self, observations: Observations) -> Floats:
-        """Return (n, A) unmasked log probabilities, up to a constant of each row."""
+        """Return (n, A) unmasked logits."""
         is_raw = observations.dtype == np.uint8
         rows: Floats = self.layout.scaled(observations) if is_raw else observations
         *hidden, (weights, biases) = self.layers
@@ -83,11 +82,12 @@ class Snapshot(Policy):
     # --------------------------------------------------------------------------------------- state
 
     def get_state(self) -> tuple[dict[str, Any], dict[str, Floats]]:
-        """Return what JSON can hold, and the arrays by name; see `from_state`."""
+        """Return JSON values, and the arrays by name; see `from_state`."""
         settings = {
             "activation": self.activation,
             "taken_at": self.taken_at,
             "deterministic": self.deterministic,
+            "layout": self.layout.version,
         }
         arrays: dict[str, Floats] = {}
         for number, (weights, biases) in enumerate(self.layers):
@@ -99,12 +99,29 @@ class Snapshot(Policy):
         cls, rules: Rules, settings: Mapping[str, Any], arrays: Mapping[str, NDArray[Any]]
     ) -> Snapshot:
         """Return the snapshot that `get_state` described. Raises CheckpointError."""
+        options = dict(settings)
+        check_layout("a saved snapshot", rules, options.pop("layout", None))
         try:
             numbers = range(len(arrays) // 2)
             layers = [(arrays[f"weights {i}"], arrays[f"biases {i}"]) for i in numbers]
-            return cls(rules, layers, **settings)
+            return cls(rules, layers, **options)
         except (KeyError, TypeError, DominoError) as error:
-            raise CheckpointError(f"a saved snapshot cannot be put back: {error}") from error
+            raise CheckpointError(f"a saved snapshot cannot be restored: {error}") from error
+
+
+def layout_version(rules: Rules) -> int:
+    """Return the version of the layout of observations under some rules."""
+    return kind_of(rules).observe.layout(rules).version
+
+
+def check_layout(what: str, rules: Rules, version: int | None) -> None:
+    """Raise CheckpointError if a saved network reads another layout; None: version 1."""
+    saved, own = 1 if version is None else version, layout_version(rules)
+    if saved != own:
+        raise CheckpointError(
+            f"{what} reads layout version {saved} of {rules.game} observations, this dominoenv "
+            f"writes version {own}: train anew, or use the dominoenv that it was trained with"
+        )
 
 
 def _checked_layers(

@@ -15,7 +15,7 @@ __all__ = [
     "Played",
     "TournamentConfig",
     "analyse",
-    "play_tournament",
     "play_block",
+    "play_tournament",
     "write_results",
 ]

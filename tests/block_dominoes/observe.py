@@ -2,13 +2,22 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 from numpy.typing import NDArray
 
 from dominoenv.core.bits import store_byte
 from dominoenv.core.compiling import jit
 from dominoenv.core.layout import Layout
-from dominoenv.core.observe import shared_sections, tile_sections, write_shared, write_tile_sets
+from dominoenv.core.observe import (
+    Parts,
+    repeated,
+    shared_sections,
+    tile_sections,
+    write_shared,
+    write_tile_sets,
+)
 from dominoenv.core.types import Row, RulesRecord, State
 from tests.block_dominoes.play import is_lead
 from tests.block_dominoes.rules import BlockDominoesRules
@@ -37,6 +46,11 @@ def view(g: State, r: RulesRecord, seat: int, row: Row) -> int:
         store_byte(row, at + left, 1)
         store_byte(row, at + right, 2 if left == right else 1)
     return write_shared(g, r, seat, row, at + int(r["pips"]))
+
+
+def plain_values(rules: BlockDominoesRules, parts: Parts) -> dict[str, Any]:
+    """Return as plain values what this game's own parts of a row say."""
+    return {"ends": repeated(parts["ends"])}  # a pip twice where both ends have it
 
 
 def num_actions(rules: BlockDominoesRules) -> int:

@@ -6,7 +6,8 @@ from dataclasses import dataclass
 from enum import IntEnum
 from typing import Any, ClassVar
 
-from dominoenv.core.rules import MIN_SEATS, Rules, option, whole_number
+from dominoenv.core.options import option, whole_number
+from dominoenv.core.rules import MIN_SEATS, Rules
 from dominoenv.errors import RulesError
 
 MOST_SEATS, USUAL_HAND = 4, 7

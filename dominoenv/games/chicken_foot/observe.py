@@ -11,15 +11,20 @@ from dominoenv.core.bits import store_byte
 from dominoenv.core.compiling import jit
 from dominoenv.core.layout import Layout
 from dominoenv.core.observe import (
+    Parts,
+    one_hot,
+    repeated,
     shared_sections,
     tile_sections,
     write_shared,
     write_tile_sets,
 )
+from dominoenv.core.types import Row, RulesRecord, State
 from dominoenv.games.chicken_foot.play import centre_missing
 from dominoenv.games.chicken_foot.rules import ChickenFootRules
 from dominoenv.games.chicken_foot.state import NO_FOOT
 
+VERSION = 1  # of the layout: one more whenever a part moves, comes, goes or changes its meaning
 DRAW, PASS = "draw", "pass"
 
 
@@ -35,11 +40,12 @@ def layout(rules: ChickenFootRules) -> Layout:
         ("arms_missing", 1, rules.centre_arms, "tiles that the centre still needs"),
         ("centre", pips, 1, "one-hot: the centre's pip"),
         *shared_sections(rules),
+        version=VERSION,
     )
 
 
 @jit
-def view(g: Any, r: Any, seat: int, row: Any) -> int:
+def view(g: State, r: RulesRecord, seat: int, row: Row) -> int:
     """Write a seat's observation; return its length."""
     row[:] = 0
     pips = int(r["pips"])
@@ -57,6 +63,16 @@ def view(g: Any, r: Any, seat: int, row: Any) -> int:
     store_byte(row, at, centre_missing(g, r))
     store_byte(row, at + 1 + int(g["centre"]), 1)
     return write_shared(g, r, seat, row, at + 1 + pips)
+
+
+def plain_values(rules: ChickenFootRules, parts: Parts) -> dict[str, Any]:
+    """Return as plain values what this game's own parts of a row say."""
+    return {
+        "ends": repeated(parts["ends"]),  # a pip as often as it is open
+        "foot": one_hot(parts["foot"]),  # the pip of the open foot, or None
+        "toe_pips": repeated(parts["toe_pips"]),
+        "centre": one_hot(parts["centre"]),
+    }
 
 
 def num_actions(rules: ChickenFootRules) -> int:

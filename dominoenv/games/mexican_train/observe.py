@@ -11,15 +11,21 @@ from dominoenv.core.bits import store_byte
 from dominoenv.core.compiling import jit
 from dominoenv.core.layout import Layout
 from dominoenv.core.observe import (
+    Parts,
+    chunks,
+    one_hot,
+    set_places,
     shared_sections,
     tile_sections,
     write_shared,
     write_tile_sets,
 )
+from dominoenv.core.types import Row, RulesRecord, State
 from dominoenv.games.mexican_train.play import target_of, train_of
 from dominoenv.games.mexican_train.rules import MexicanTrainRules
 from dominoenv.games.mexican_train.state import MEXICAN
 
+VERSION = 1  # of the layout: one more whenever a part moves, comes, goes or changes its meaning
 DRAW, PASS, STOP = "draw", "pass", "stop"
 
 
@@ -49,11 +55,12 @@ def layout(rules: MexicanTrainRules) -> Layout:
         ("doubles", 1, pips, "doubles that the seat to move has played in this turn"),
         ("engine", pips, 1, "one-hot: the engine's pip"),
         *shared_sections(rules),
+        version=VERSION,
     )
 
 
 @jit
-def view(g: Any, r: Any, seat: int, row: Any) -> int:
+def view(g: State, r: RulesRecord, seat: int, row: Row) -> int:
     """Write a seat's observation; return its length."""
     row[:] = 0
     players, pips = int(r["players"]), int(r["pips"])
@@ -79,6 +86,26 @@ def view(g: Any, r: Any, seat: int, row: Any) -> int:
     store_byte(row, at + 1, int(g["doubles"]))
     store_byte(row, at + 2 + int(g["engine"]), 1)
     return write_shared(g, r, seat, row, at + 2 + pips)
+
+
+def plain_values(rules: MexicanTrainRules, parts: Parts) -> dict[str, Any]:
+    """Return as plain values what this game's own parts of a row say.
+
+    Trains bear the number of their seat; the Mexican Train is MEXICAN.
+    """
+    trains: list[int | str] = [*range(rules.players), MEXICAN]
+    engine, places = one_hot(parts["engine"]), parts["pending"]
+    outer = [one_hot(bits[:-1]) for bits in chunks(parts["ends"], rules.max_pip + 2)]
+    return {
+        # the pip that fits each train: the engine's while it is empty
+        "ends": dict(zip(trains, (engine if pip is None else pip for pip in outer), strict=True)),
+        "markers": set_places(parts["markers"]),
+        "lengths": dict(zip(trains, parts["lengths"], strict=True)),
+        "pending": [trains[i] for i in sorted(set_places(places), key=places.__getitem__)],
+        "first_turn": set_places(parts["first_turn"]),
+        "owes_play": bool(parts["owes_play"][0]),
+        "engine": engine,
+    }
 
 
 def num_actions(rules: MexicanTrainRules) -> int:

@@ -83,5 +83,6 @@ for _kind in GAMES.values():
         )
     # since PettingZoo 1.27
     if hasattr(_pettingzoo, "register") and _id not in _pettingzoo.aec_registry:
-        _pettingzoo.register("aec", _id, f"dominoenv.{_kind.name}_v0:env")
-        _pettingzoo.register("parallel", _id, f"dominoenv.{_kind.name}_v0:parallel_env")
+        for _type, _entry in (("aec", "aec:wrapped"), ("parallel", "parallel:DominoParallel")):
+            _of = {"game": _kind.name}
+            _pettingzoo.register(_type, _id, f"dominoenv.envs.{_entry}", kwargs=_of)

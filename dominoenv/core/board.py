@@ -22,7 +22,7 @@ class TrainView:
     label: tuple[str, ...]  # what stands beside it, line by line
     links: tuple[Link, ...]
     end: int  # the pip that fits next
-    seat: int | None = None  # whose it is; None: everybody's
+    seat: int | None = None  # whose it is; None: nobody's, so that all may play on it
     is_marked: bool = False
     pending: int = 0  # place among the doubles to be covered, from 1; 0: its end is none of them
     is_mover: bool = False
@@ -73,9 +73,10 @@ class Tree:
 class Board:
     """A table: the tile in the middle, and what grows out of it."""
 
-    middle: Link | None  # None: nothing has been played yet
+    middle: Link | None  # its left and its right half; None: nothing lies there yet
     trains: tuple[TrainView, ...] = ()
     tree: Tree | None = None  # None: the table consists of trains
+    owes: str = ""  # what the seat to move still owes in its turn, in words; "" for nothing
     duty: str = ""  # what binds the seat to move, in words; "" where nothing does
 
     def waiting_tiles(self) -> list[str]:

@@ -112,6 +112,11 @@ class Rules(Options):
         return self.tiles.size
 
     @property
+    def draws_from_boneyard(self) -> bool:
+        """Whether seats draw while there are tiles, so that passes count only once it is empty."""
+        return True
+
+    @property
     def _last_round(self) -> int:
         """Pip of the last round of the game's usual list."""
         return 0

@@ -11,7 +11,10 @@ from dominoenv.errors import PositionError
 
 
 class PositionReader:
-    """Takes values out of a position, each checked; remembers which tiles have been seen."""
+    """Takes values out of a position, each checked; remembers which tiles have been seen.
+
+    Every method raises PositionError naming key or place and what is wrong there.
+    """
 
     def __init__(self, rules: Any, position: Mapping[str, Any]) -> None:
         self.rules = rules
@@ -19,6 +22,7 @@ class PositionReader:
         self.where: dict[int, str] = {}  # tile -> where it lies
 
     def sequence(self, key: str, size: int | None = None, default: Any = None) -> list[Any]:
+        """Return a list; size: how many entries it must have."""
         value = self.position.get(key, default)
         if not isinstance(value, list | tuple):
             raise PositionError(f"{key}={value!r} must be a list")
@@ -27,14 +31,17 @@ class PositionReader:
         return list(value)
 
     def number(self, key: str, low: int, high: int, default: Any = None) -> int:
+        """Return a whole number in low ... high."""
         return self.checked(key, self.position.get(key, default), low, high)
 
     def checked(self, where: str, value: Any, low: int, high: int) -> int:
+        """Return a value that is a whole number in low ... high; where: it stands."""
         if isinstance(value, bool) or not isinstance(value, int) or not low <= value <= high:
             raise PositionError(f"{where}={value!r} must be a whole number in {low} ... {high}")
         return value
 
     def flag(self, key: str) -> bool:
+        """Return True or False; False where the key is missing."""
         value = self.position.get(key, False)
         if not isinstance(value, bool):
             raise PositionError(f"{key}={value!r} must be true or false")
@@ -47,6 +54,7 @@ class PositionReader:
         return [self.checked(f"{key}[{i}]", value, low, high) for i, value in enumerate(values)]
 
     def tile(self, text: Any, where: str) -> int:
+        """Return the id of a tile, and note where it lies."""
         try:
             tile = self.rules.tiles.parse(text)
         except PositionError as error:
@@ -62,6 +70,7 @@ class PositionReader:
         return tile
 
     def tiles(self, texts: Any, where: str) -> list[int]:
+        """Return the ids of a list of tiles, and note where they lie."""
         if not isinstance(texts, list | tuple):
             raise PositionError(f"{where}={texts!r} must be a list of tiles")
         return [self.tile(text, where) for text in texts]

@@ -99,7 +99,7 @@ def _read_shared(reader: PositionReader, g: Any) -> None:
     g["boneyard_size"] = len(boneyard)
     g["drew"] = DRAWN if reader.flag("drew") else NOT_DRAWN
     g["passes"] = reader.number("passes", 0, 2 * players, 0)
-    if g["passes"] and boneyard:
+    if g["passes"] and boneyard and reader.rules.draws_from_boneyard:
         raise PositionError(f"passes={g['passes']}, but passes count once the boneyard is empty")
     g["round"] = reader.number("round", 0, len(reader.rules.rounds) - 1, 0)
     g["scores"][:players] = reader.numbers("scores", -(10**6), 10**6, 0)

@@ -29,6 +29,8 @@ class StateModule(Protocol):
 
     STATE: np.dtype[np.void]
     """Begins with the game's hot fields, then `ROUND_STATE` and `ROUND_STORE` (`core/round.py`)."""
+    TILES_IN_MIDDLE: int
+    """How many tiles lie on the table that `played` does not list: those that the deal lays."""
 
     def ranges(self, rules: Any) -> dict[str, Range]:
         """Return what each own field may hold, so that kernels stay inside their arrays."""
@@ -111,10 +113,11 @@ class PositionModule(Protocol):
 class DealModule(Protocol):
     """`deal.py`: what a record says of a deal, and how that is checked."""
 
-    MIDDLE: str
-    """The key of the pip in the middle, in records and in the state."""
-    STARTER: str
-    """The key of who began."""
+    KEYS: tuple[str, ...]
+    """What a round's line says of the deal beside hands and boneyard: who began, and the like."""
+
+    def write(self, rules: Any, g: State) -> dict[str, Any]:
+        """Return those keys of a state record that was just dealt, as plain JSON values."""
 
     def dealt_position(
         self, rules: Any, line: dict[str, Any], scores: list[int] | None

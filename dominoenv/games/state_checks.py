@@ -38,6 +38,7 @@ def check_states(rules: Rules, states: NDArray[np.void]) -> None:
 
 def _ranges(rules: Rules) -> dict[str, Range]:
     players, top, size = rules.players, rules.max_pip, rules.tiles.size
+    own = kind_of(rules).state_module
     seats, pips, tiles = players - 1, (1 << top + 1) - 1, size - 1
     return {
         "match": (0, (1 << 63) - 1, None),
@@ -48,12 +49,12 @@ def _ranges(rules: Rules) -> dict[str, Range]:
         "drew": (0, 2, None),
         "passes": (0, 2 * players, None),
         "boneyard_size": (0, size, None),
-        "num_played": (0, tiles, None),
+        "num_played": (0, size - own.TILES_IN_MIDDLE, None),
         "hand_sizes": (0, size, None),
         "voids": (0, pips, players),
         "boneyard": (0, tiles, None),
         "played": (0, tiles, None),
-        **kind_of(rules).state_module.ranges(rules),
+        **own.ranges(rules),
     }
 
 
@@ -70,7 +71,8 @@ def _check_tiles(rules: Rules, states: NDArray[np.void]) -> None:
     _refuse((places > 1).any(1), "a tile lies in two places, or is not of the set")
     _refuse((counts[:, :-1] != states["hand_sizes"]).any(1), "hand_sizes are not those of hands")
     _refuse(counts[:, rules.players : -1].any(1), "a seat that does not exist has a hand")
-    _refuse(counts[:, -1] != states["num_played"] + 1, "num_played is not that of the table")
+    laid = states["num_played"] + kind_of(rules).state_module.TILES_IN_MIDDLE
+    _refuse(counts[:, -1] != laid, "num_played is not that of the table")
 
 
 def _refuse(bad: NDArray[Any], what: str) -> None:

@@ -23,8 +23,7 @@ def dealt_round(rules: Rules, seed: int, match: int, index: int) -> dict[str, An
     return {
         "type": "round",
         "round": index,
-        deal.MIDDLE: int(g[deal.MIDDLE]),
-        deal.STARTER: int(g["starter"]),
+        **deal.write(rules, g),
         "hands": [[text(tile) for tile in hand] for hand in hands],
         "boneyard": [text(tile) for tile in g["boneyard"][: g["boneyard_size"]][::-1]],
     }

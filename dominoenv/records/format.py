@@ -36,11 +36,8 @@ PathLike = str | os.PathLike[str]
 
 def round_keys(rules: Rules) -> tuple[str, ...]:
     """Return the required keys of a round's line."""
-    deal = kind_of(rules).deal
-    return (
-        *("type", "round", deal.MIDDLE, deal.STARTER, "hands", "boneyard"),
-        *("moves", "penalties", "scores"),
-    )
+    own = kind_of(rules).deal.KEYS
+    return ("type", "round", *own, "hands", "boneyard", "moves", "penalties", "scores")
 
 
 @dataclass(frozen=True)

@@ -13,6 +13,7 @@ from typing import Any, BinaryIO
 
 from dominoenv.batch import MAX_MATCHES
 from dominoenv.core.rules import Rules
+from dominoenv.core.tiles import tiles_of
 from dominoenv.errors import DominoError, IllegalActionError, RecordError, nearest, shortened
 from dominoenv.games.deals import tile_of, whole
 from dominoenv.games.match_play import MatchPlay
@@ -233,7 +234,7 @@ class _Match:
             game = MatchPlay.from_position(position)
         except DominoError as error:
             raise _placed(error, where) from None
-        self._check_whole_set(line, where)
+        self._check_whole_set(game, line, where)
         try:
             self._deal.check_start(self.rules, line, self.rounds)
         except RecordError as error:
@@ -256,10 +257,9 @@ class _Match:
             )
         return checked
 
-    def _check_whole_set(self, line: dict[str, Any], where: str) -> None:
+    def _check_whole_set(self, game: MatchPlay, line: dict[str, Any], where: str) -> None:
         """Check that no tile is missing; duplicates are found when the position is read."""
-        tiles, pip = self.rules.tiles, line[self._deal.MIDDLE]
-        lying = {int(tiles.ids[pip, pip])}
+        tiles, lying = self.rules.tiles, set(tiles_of(game.state["table"][0]))
         for texts in (*line["hands"], line["boneyard"]):
             lying.update(tile_of(tiles, text) for text in texts)
         missing = sorted(set(range(tiles.size)) - lying)

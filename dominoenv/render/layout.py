@@ -1,7 +1,8 @@
 """The layout of a table, which all drawings share.
 
-The double is the origin. Lengths are in halves of a tile, x runs to the right, y down. Trains and
-feet stay inside their own sectors (`geometry.py`), so nothing overlaps, however long the round.
+The tile in the middle is the origin. Lengths are in halves of a tile, x runs to the right, y down.
+Trains and feet stay inside their own sectors (`geometry.py`), so nothing overlaps, however long the
+round.
 """
 
 from __future__ import annotations
@@ -20,7 +21,7 @@ NEAR_TRAINS, NEAR_TREE = 13.0, 24.0
 ENOUGH = 1.1  # how much farther straighter rows may reach
 NARROW = 2.0  # the width that suits a single row
 FOOT = 0.9  # between a double and its toes
-DOWN = pi / 2  # seat 0 sits below
+DOWN, RIGHT = pi / 2, 0.0  # seat 0 sits below; a line that is nobody's runs to both sides
 T = TypeVar("T")
 
 STRAIGHT, MAX_STEM = 1000, 8  # tiles; a stem longer than any row, and the longest one that is tried
@@ -91,6 +92,8 @@ def _longest_straight(lay: Callable[[int], tuple[float, list[T]]], near: float) 
 
 
 def _trains(board: Board) -> Placement:
+    if not board.trains:
+        return Placement(1.0)
     hub, sectors = _sectors(board)
     links = [train.links for train in board.trains]
 
@@ -106,12 +109,16 @@ def _trains(board: Board) -> Placement:
 
 
 def _sectors(board: Board) -> tuple[float, list[Sector]]:
-    """Divide the plane into one sector per train, clockwise from below; long ones get more."""
+    """Divide the plane into one sector per train, clockwise; long ones get more.
+
+    The first train, and with it its seat, lies below, or to the right if no seat owns it.
+    """
     lengths = [len(train.links) for train in board.trains]
     enough = 6 + sum(lengths) / len(lengths) / 2
     shares = [max(length, enough) for length in lengths]
     turn = 2 * pi * shares[0] / sum(shares) / 2
-    circle = Sector(DOWN - turn, DOWN - turn + 2 * pi, 0.0)
+    start = (RIGHT if board.trains[0].seat is None else DOWN) - turn
+    circle = Sector(start, start + 2 * pi, 0.0)
     sectors = circle.split(shares, [inf] * len(shares))
     narrow = min(sector.half for sector in sectors)
     hub = max(2.2, Sector(-narrow, narrow, 0.0).reach(1))
@@ -154,9 +161,9 @@ def _tree(tree: Tree) -> Placement:
 
 
 def bounds(tiles: Sequence[Tile]) -> tuple[float, float, float, float]:
-    """Return left, top, right and bottom of the tiles."""
+    """Return left, top, right and bottom of the tiles; of no tiles, a point."""
     corners = [corner for tile in tiles for corner in tile.corners()]
-    xs, ys = [x for x, _ in corners], [y for _, y in corners]
+    xs, ys = [x for x, _ in corners] or [0.0], [y for _, y in corners] or [0.0]
     return min(xs), min(ys), max(xs), max(ys)
 
 

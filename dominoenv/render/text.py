@@ -155,6 +155,8 @@ def _box(middle: Link | None) -> list[str]:
 
 def _fan(pen: _Pen, blocks: Sequence[list[str]]) -> list[str]:
     """Draw blocks of lines as branches of the tile in the middle."""
+    if not blocks:
+        return [f" {pen.paint(line, 'bold')}" for line in _box(pen.table.board.middle)]
     rows = [row for i, block in enumerate(blocks) for row in _branch(block, i, len(blocks))]
     above = 1 if len(blocks) == 1 else 0  # a single branch leaves from the middle line
     rows = [("   ", "")] * above + rows
@@ -203,8 +205,8 @@ def _chain(pen: _Pen, links: Sequence[Link], room: int) -> str:
 
 
 def _trains(pen: _Pen) -> list[str]:
-    *own, last = pen.table.board.trains
-    return _fan(pen, [[_train(pen, train)] for train in (last, *own)])
+    trains = pen.table.board.trains
+    return _fan(pen, [[_train(pen, train)] for train in (*trains[-1:], *trains[:-1])])
 
 
 def _train(pen: _Pen, train: TrainView) -> str:

@@ -118,8 +118,8 @@ def _status(position: Mapping[str, Any], board: Board) -> str:
         penalties = ", ".join(f"seat {s} {cost}" for s, cost in enumerate(position["penalties"]))
         return f"The round is over. Penalties: {penalties}."
     words = f"Seat {position['to_move']} to move"
-    if position.get("owes_play"):
-        words += ", owes a play for its double"
+    if board.owes:
+        words += f", owes {board.owes}"
     if position.get("drew"):
         words += ", has drawn"
     return words + (f"; {board.duty}" if board.duty else "") + "."

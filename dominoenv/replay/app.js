@@ -50,7 +50,7 @@
     const [tile, place] = move.split("@");
     const who = `Seat ${seat} (${name(seat)})`;
     const rest = mistake ? "; a mistake by the record’s own numbers" : "";
-    if (!place) return `${who} ${{ draw: "draws a tile", pass: "passes", stop: "stops" }[move]}${rest}.`;
+    if (!place) return `${who} ${{ draw: "draws a tile", pass: "passes" }[move] || `${move}s`}${rest}.`;
     return `${who} plays ${tile} ${match.places[place]}${rest}.`;
   }
 
@@ -61,7 +61,7 @@
       return `The round is over${round.blocked ? ", blocked" : ""}. It costs ${costs}.`;
     }
     const drew = position.drew ? ", has drawn" : "";
-    const owes = position.owes_play ? ", owes a play for its double" : "";
+    const owes = position.owes ? `, owes ${position.owes}` : "";
     const duty = position.duty ? `; ${position.duty}` : "";
     return `Seat ${position.to_move} (${name(position.to_move)}) is to move${drew}${owes}${duty}.`;
   }

@@ -15,7 +15,7 @@ from dominoenv.records.format import ANNOTATIONS, Record
 from dominoenv.replay.svg import round_svg
 
 # What the page shows of a position, besides the tiles on the table.
-SHOWN = ("to_move", "hands", "boneyard", "drew", "owes_play", "scores", "penalties")
+SHOWN = ("to_move", "hands", "boneyard", "drew", "scores", "penalties")
 Change = list[Any]  # ["=", path, value], ["-", path] or ["x", path, index]; path: list of keys
 
 
@@ -59,8 +59,8 @@ def _places(record: Record) -> dict[str, str]:
 def shown(game: MatchPlay) -> dict[str, Any]:
     """Return what the page shows of a position.
 
-    `marked`: names of marked trains; `waiting`: doubles to be covered or completed; `duty`: what
-    the seat to move must do, in words.
+    `marked`: names of marked trains; `waiting`: doubles to be covered or completed; `owes`, `duty`:
+    what the seat to move owes, and what it must do, in words.
     """
     position = game.position()
     board = kind_of(game.rules).table.board(game.rules, position)
@@ -68,6 +68,7 @@ def shown(game: MatchPlay) -> dict[str, Any]:
         **{key: position[key] for key in SHOWN if key in position},
         "marked": [train.name for train in board.trains if train.is_marked],
         "waiting": board.waiting_tiles(),
+        "owes": "" if game.round_over else board.owes,
         "duty": "" if game.round_over else board.duty,
     }
 

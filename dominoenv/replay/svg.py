@@ -12,7 +12,7 @@ from typing import Any
 
 from dominoenv.render import scene
 from dominoenv.render.geometry import Tile, polar
-from dominoenv.render.layout import Placement, Rail, Sign, lay_out
+from dominoenv.render.layout import Placement, Rail, Sign, bounds, lay_out
 from dominoenv.render.view import view_table
 
 RIM = 2.6  # for signs, around the trains
@@ -57,9 +57,8 @@ def _frame(layout: Placement) -> tuple[float, float, float, float]:
     if layout.signs:
         reach = layout.radius + RIM
         return -reach, -reach, 2 * reach, 2 * reach
-    xs, ys = zip(*(corner for tile in layout.tiles for corner in tile.corners()), strict=True)
-    left, top = min(xs) - MARGIN, min(ys) - MARGIN
-    return left, top, max(xs) + MARGIN - left, max(ys) + MARGIN - top
+    left, top, right, bottom = bounds(layout.tiles)
+    return left - MARGIN, top - MARGIN, right - left + 2 * MARGIN, bottom - top + 2 * MARGIN
 
 
 def _rail(rail: Rail) -> str:

@@ -5,23 +5,29 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
+from dominoenv.core.types import State
 from dominoenv.errors import RecordError
 from dominoenv.games.chicken_foot.rules import ChickenFootRules
 from dominoenv.games.deals import check_sizes, hand_sizes, shared_position, tile_of, whole
 
-MIDDLE, STARTER = "centre", "leader"
+KEYS: tuple[str, ...] = ("centre", "leader")
+
+
+def write(rules: ChickenFootRules, g: State) -> dict[str, Any]:
+    """Return those keys of a state record that was just dealt."""
+    return {"centre": int(g["centre"]), "leader": int(g["starter"])}
 
 
 def dealt_position(
     rules: ChickenFootRules, line: dict[str, Any], scores: list[int] | None
 ) -> dict[str, Any]:
     """Return the position after a deal; RecordError for one that the rules do not give."""
-    leader = whole("", STARTER, line[STARTER], 0, rules.players - 1)
-    centre = whole("", MIDDLE, line[MIDDLE], 0, rules.max_pip)
+    leader = whole("", "leader", line["leader"], 0, rules.players - 1)
+    centre = whole("", "centre", line["centre"], 0, rules.max_pip)
     wanted = [rules.hand_size - (seat == leader) for seat in range(rules.players)]
     check_sizes(rules, hand_sizes(rules, line["hands"]), wanted)
     shared = shared_position(rules, line, scores, (leader + 1) % rules.players)
-    return {**shared, MIDDLE: centre, "table": []}
+    return {**shared, "centre": centre, "table": []}
 
 
 def check_start(

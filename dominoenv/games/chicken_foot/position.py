@@ -12,7 +12,7 @@ from dominoenv.games.chicken_foot.state import CENTRE
 from dominoenv.games.chicken_foot.table import FootTable
 from dominoenv.games.position_reader import PositionReader
 
-KEYS = ("centre", "table")
+KEYS: tuple[str, ...] = ("centre", "table")
 OPTIONAL: tuple[str, ...] = ()
 
 

@@ -13,6 +13,8 @@ NO_FOOT = -1  # g["foot"]
 CENTRE = -1  # g["joined"]: the tile joins the centre
 ANY_END = -2  # g["joined"]: any open end of the pip it was attached by; they are interchangeable
 
+TILES_IN_MIDDLE = 1  # the centre's double
+
 STATE = np.dtype(
     [
         ("centre", np.int16),  # pip of the double in the centre

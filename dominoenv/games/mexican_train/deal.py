@@ -5,25 +5,31 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
+from dominoenv.core.types import State
 from dominoenv.errors import RecordError
 from dominoenv.games.deals import check_sizes, hand_sizes, shared_position, whole
 from dominoenv.games.mexican_train.rules import MexicanTrainRules
 
-MIDDLE, STARTER = "engine", "starter"
+KEYS: tuple[str, ...] = ("engine", "starter")
+
+
+def write(rules: MexicanTrainRules, g: State) -> dict[str, Any]:
+    """Return those keys of a state record that was just dealt."""
+    return {"engine": int(g["engine"]), "starter": int(g["starter"])}
 
 
 def dealt_position(
     rules: MexicanTrainRules, line: dict[str, Any], scores: list[int] | None
 ) -> dict[str, Any]:
     """Return the position after a deal; RecordError for one that the rules do not give."""
-    starter = whole("", STARTER, line[STARTER], 0, rules.players - 1)
-    engine = whole("", MIDDLE, line[MIDDLE], 0, rules.max_pip)
+    starter = whole("", "starter", line["starter"], 0, rules.players - 1)
+    engine = whole("", "engine", line["engine"], 0, rules.max_pip)
     sizes = hand_sizes(rules, line["hands"])
     if engine != rules.rounds[line["round"]]:
         raise RecordError(f"engine={engine}, but this round's is {rules.rounds[line['round']]}")
     return {
         **shared_position(rules, line, scores, _first_to_move(rules, starter, sizes)),
-        MIDDLE: engine,
+        "engine": engine,
         "trains": [[] for _ in range(rules.players)],
         "mexican_train": [],
         "turns_taken": [0] * rules.players,
@@ -57,7 +63,7 @@ def check_start(
     first = rules.first_starter
     if not isinstance(first, int):  # the first round of the record tells
         told = earlier[0] if earlier else line
-        first = told[STARTER] - told["round"]
+        first = told["starter"] - told["round"]
     wanted = (first + line["round"]) % rules.players
-    if line[STARTER] != wanted:
-        raise RecordError(f"starter={line[STARTER]}, but this round's is seat {wanted}")
+    if line["starter"] != wanted:
+        raise RecordError(f"starter={line['starter']}, but this round's is seat {wanted}")

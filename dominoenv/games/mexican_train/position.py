@@ -13,8 +13,8 @@ from dominoenv.games.mexican_train.rules import MexicanTrainRules
 from dominoenv.games.mexican_train.state import MEXICAN
 from dominoenv.games.position_reader import PositionReader
 
-KEYS = ("engine", "trains", "mexican_train", "markers", "pending")
-OPTIONAL = ("markers", "pending", "turns_taken", "owes_play")
+KEYS: tuple[str, ...] = ("engine", "trains", "mexican_train", "markers", "pending")
+OPTIONAL: tuple[str, ...] = ("markers", "pending", "turns_taken", "owes_play")
 
 
 def write(rules: MexicanTrainRules, g: State) -> dict[str, Any]:

@@ -15,6 +15,8 @@ from dominoenv.games.mexican_train.rules import MexicanTrainRules
 TRAINS = SEATS + 1
 MEXICAN = "M"  # the Mexican Train, among seats
 
+TILES_IN_MIDDLE = 1  # the engine
+
 STATE = np.dtype(
     [
         ("engine", np.int16),  # pip of the engine

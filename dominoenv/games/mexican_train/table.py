@@ -13,7 +13,9 @@ from dominoenv.games.mexican_train.state import MEXICAN
 def board(rules: Rules, position: Mapping[str, Any]) -> Board:
     """Return what lies on the table of a position, as drawings take it."""
     engine = position["engine"]
-    return Board((engine, engine), tuple(_trains(rules, position)), duty=_duty(position))
+    owes = "a play for its double" if position.get("owes_play") else ""
+    trains = tuple(_trains(rules, position))
+    return Board((engine, engine), trains, owes=owes, duty=_duty(position))
 
 
 def _trains(rules: Rules, position: Mapping[str, Any]) -> Iterator[TrainView]:

@@ -7,8 +7,6 @@ sitting that was interrupted goes on as it would have gone on anyway.
 
 from __future__ import annotations
 
-import importlib
-import importlib.util
 import json
 from collections.abc import Iterator, Sequence
 from pathlib import Path
@@ -16,13 +14,14 @@ from typing import Any, Self
 
 import numpy as np
 
+from dominoenv.baselines import make_policy
 from dominoenv.core.files import write_atomically
 from dominoenv.core.rules import Rules, whole_number
 from dominoenv.errors import DominoError, RecordError, nearest, shortened
 from dominoenv.game import Game
 from dominoenv.games.match_play import move_texts
 from dominoenv.games.registry import GAMES, make_rules
-from dominoenv.policies import Policy, make_policy
+from dominoenv.policies import Policy
 from dominoenv.records.annotations import (
     PROBABILITY,
     SCORE,
@@ -35,7 +34,6 @@ from dominoenv.records.annotations import (
 FORMAT = 1
 KEYS = ("type", "format", "game", "rules", "seed", "seat", "against", "hints", "record", "rounds")
 MAX_FILE = 1 << 24  # bytes; a match with all numbers beside its moves is far smaller
-LIBRARY = Path(__file__).resolve().parent
 
 
 class PlaySession:
@@ -258,13 +256,3 @@ def find_policy(name: str, rules: Rules) -> Policy:
     except ImportError as error:
         raise DominoError(str(error)) from None
     return load_policy(name, rules)
-
-
-def load_baselines() -> None:
-    """Make the names of the repository's agents known, where the library lies beside them."""
-    folder = LIBRARY.parent / "agents"
-    if not (folder / "agent.py").is_file():
-        return  # the library alone
-    found = importlib.util.find_spec("agents")  # another package may have that name
-    if found is not None and Path(found.origin or "").resolve().parent == folder:
-        importlib.import_module("agents")

@@ -14,6 +14,7 @@ from typing import Any, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
+from dominoenv.baselines import make_policy
 from dominoenv.core.arguments import as_array, finite
 from dominoenv.core.compiling import kernel
 from dominoenv.core.rules import Rules
@@ -27,7 +28,7 @@ from dominoenv.errors import (
 )
 from dominoenv.games.arguments import as_rules
 from dominoenv.opponents.snapshot import Snapshot
-from dominoenv.policies import Actions, Masks, Observations, Policy, make_policy
+from dominoenv.policies import Actions, Masks, Observations, Policy
 
 WINDOW = 2000  # seats: what the share of beaten ones looks back upon
 PRIOR = 20  # seats, half of them beaten: what is assumed of a member that has hardly played

@@ -10,7 +10,6 @@ import gymnasium as _gymnasium
 import pettingzoo as _pettingzoo
 
 from dominoenv._version import __version__
-from dominoenv.baselines import make_policy, policy_names
 from dominoenv.batch import BatchedGame
 from dominoenv.core.rules import Rules
 from dominoenv.errors import (
@@ -27,6 +26,7 @@ from dominoenv.game import Game
 from dominoenv.games.chicken_foot.rules import ChickenFootRules
 from dominoenv.games.mexican_train.rules import MexicanTrainRules
 from dominoenv.games.registry import GAMES, make_rules
+from dominoenv.opponents.baselines import make_policy, policy_names
 from dominoenv.policies import Policy, register_policy
 from dominoenv.records.format import Record, write_record
 from dominoenv.records.read import read_records, verify_record

@@ -15,8 +15,8 @@ from typing import Any
 
 import numpy as np
 
-import agents  # noqa: F401  makes the names of the baselines known
 import dominoenv
+from agents import Flexible  # noqa: F401  makes the names of the baselines known
 from dominoenv import BatchedGame, Game, make_policy, make_rules, policy_names
 
 FILE = Path(__file__).with_name("golden.json")
@@ -99,7 +99,7 @@ def stepping(name: str) -> str:
     return str(digest)
 
 
-def agents(name: str) -> str:
+def choices(name: str) -> str:
     """Choices, scores and probabilities of every agent at the same decisions."""
     digest, rules = Digest(), table(name)
     for policy_name in policy_names(rules.game):
@@ -176,7 +176,7 @@ def search(name: str) -> str:
 
 
 PARTS: dict[str, Callable[[str], str]] = {
-    part.__name__: part for part in (stepping, agents, texts, pictures, search)
+    part.__name__: part for part in (stepping, choices, texts, pictures, search)
 }
 
 

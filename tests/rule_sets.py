@@ -3,20 +3,20 @@
 from __future__ import annotations
 
 import random
+from dataclasses import fields
 from typing import Any
 
 from dominoenv import Rules, RulesError, make_rules
-from dominoenv.core.rules import DEAD
 from dominoenv.core.tiles import SETS
-from dominoenv.games.mexican_train.rules import (
-    BLOCKED,
-    DRAWS,
-    ENGINE_TILE,
-    FIRST_TURN,
-    FOLLOWUP,
-    OPENING,
-)
 from dominoenv.games.registry import GAMES
+
+
+def choices(game: str, option: str) -> tuple[str, ...]:
+    """Return the values that an option chooses from."""
+    spec = next(spec for spec in fields(GAMES[game].rules) if spec.name == option)
+    found: tuple[str, ...] = spec.metadata["choices"]
+    return found
+
 
 PRESETS = [(game, preset) for game, kind in GAMES.items() for preset in kind.rules.presets]
 
@@ -62,17 +62,21 @@ def random_rules(rng: random.Random) -> Rules:
 
 def mexican_train_options(rng: random.Random) -> dict[str, Any]:
     """Draw the options of Mexican Train; a house rule is on in half of the tables."""
+
+    def drawn(option: str, *more: str) -> str:
+        return rng.choice((*more, *choices("mexican_train", option)))
+
     return {
-        "engine_tile": rng.choice(ENGINE_TILE),
+        "engine_tile": drawn("engine_tile"),
         "first_starter": rng.choice(["seed", 0, 1]),
-        "first_turn": rng.choice(FIRST_TURN),
-        "blocked": rng.choice(BLOCKED),
-        "dead_double": rng.choice(DEAD),
-        "double_followup": rng.choice(("anywhere", *FOLLOWUP)),
+        "first_turn": drawn("first_turn"),
+        "blocked": drawn("blocked"),
+        "dead_double": drawn("dead_double"),
+        "double_followup": drawn("double_followup", "anywhere"),
         "max_doubles_per_turn": rng.choice([None, None, 1, 2]),
-        "draws": rng.choice(DRAWS),
+        "draws": drawn("draws"),
         "go_out_on_double": rng.random() < 0.5,
-        "opening": rng.choice(("one_tile", *OPENING)),
+        "opening": drawn("opening", "one_tile"),
         "own_train_first": rng.random() < 0.5,
     }
 
@@ -82,7 +86,7 @@ def foot_options(rng: random.Random) -> dict[str, Any]:
     return {
         "centre_arms": rng.choice([2, 4, 6]),
         "toes": rng.choice([1, 2, 3, 3, 4]),
-        "dead_foot": rng.choice(DEAD),
+        "dead_foot": rng.choice(choices("chicken_foot", "dead_foot")),
         "out_bonus": rng.choice([0, -5]),
         "foot_out_bonus": rng.choice([0, -10]),
     }

@@ -79,7 +79,7 @@ def test_house_case_needs_its_house_rules(case: dict[str, Any]) -> None:
 PLAYED = [
     (game, spec.name, spec.metadata.get("choices"))
     for game, kind in GAMES.items()
-    for spec in fields(kind)
+    for spec in fields(kind.rules)
     if spec.name not in TABLE | DEAL
 ]
 
@@ -104,7 +104,7 @@ def test_every_option_has_a_house_case(
 BUNDLED = [
     (game, preset, option)
     for game, kind in GAMES.items()
-    for preset, options in kind.presets.items()
+    for preset, options in kind.rules.presets.items()
     for option in options
     if option not in TABLE | DEAL
 ]
@@ -191,7 +191,7 @@ def test_default_sets() -> None:
     sets = {
         (game, preset): make_rules(game, preset=preset).max_pip
         for game, kind in GAMES.items()
-        for preset in kind.presets
+        for preset in kind.rules.presets
     }
     assert sets == {
         ("mexican_train", "engine"): 9,
@@ -431,7 +431,7 @@ def test_redeal_until_a_hand_holds_a_double() -> None:
 def test_presets_are_their_options() -> None:
     """A preset is nothing but its options: spelled out, they make an equal rules object."""
     for game, kind in GAMES.items():
-        for preset, options in kind.presets.items():
+        for preset, options in kind.rules.presets.items():
             assert make_rules(game, preset=preset) == make_rules(game, **options)
 
 

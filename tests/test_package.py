@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import ast
 import subprocess
 import sys
 import zipfile
@@ -10,83 +9,48 @@ from pathlib import Path
 
 import pytest
 
-from dominoenv.core.compiling import SKINS
+from dominoenv.games.registry import GAMES
+from tests import structure
 
 ROOT = Path(__file__).parent.parent
-# Each layer of the library may import what stands in the ones before it, and its own.
-LAYERS = [
-    {"errors", "files"},
-    {"_cache"},
-    {"tiles", "_jit", "crew"},
-    {"rules", "bits", "streams"},
-    {"round", "layout", "audit", "trains"},
-    {"observe"},
-    {"mexican_train", "chicken_foot"},
-    {"games"},
-    {"drive", "checks"},
-    {"positions"},
-    {"determinize", "records"},
-    {"advice", "deals"},
-    {"batch", "policies"},
-    {"render"},
-    {"game", "playouts"},
-    {"recorder", "verify"},
-    {"envs", "replay"},
-    {"sitting"},
-    {"terminal"},
-    {"mexican_train_v0", "chicken_foot_v0", "__main__"},
-]
-
-
-def imports(path: Path) -> set[str]:
-    """Return every module that a file imports, relative ones left out."""
-    names = set()
-    for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
-        if isinstance(node, ast.Import):
-            names |= {alias.name for alias in node.names}
-        elif isinstance(node, ast.ImportFrom) and node.module:
-            names |= {node.module} | {f"{node.module}.{alias.name}" for alias in node.names}
-    return names
 
 
 def library_files() -> list[Path]:
     return sorted((ROOT / "dominoenv").rglob("*.py"))
 
 
-@pytest.mark.parametrize("path", library_files(), ids=lambda p: p.relative_to(ROOT).as_posix())
-def test_imports_run_downward(path: Path) -> None:
-    own = path.relative_to(ROOT / "dominoenv").parts[0].removesuffix(".py")
-    found = imports(path)
-    assert not {name for name in found if name.split(".")[0] in ("agents", "experiments", "tests")}
-    if own == "__init__":
-        return
-    level = next(i for i, layer in enumerate(LAYERS) if own in layer)
-    allowed = set().union(*LAYERS[:level]) | {own}
-    known = set().union(*LAYERS)
-    used = {name.split(".")[1] for name in found if name.startswith("dominoenv.")}
-    beyond = (used & known) - allowed
-    if own in ("batch", "positions", "policies", "render", "mexican_train", "chicken_foot"):
-        beyond -= LAYERS[level]  # siblings that need each other's helpers; no cycle: imports work
-    assert not beyond
+def test_no_room_imports_what_imports_it() -> None:
+    """There is no ring of imports, lazy ones included, so every room has a level."""
+    assert structure.ring(structure.arrows()) == []
 
 
-def test_the_two_games_are_twins() -> None:
-    names = [
-        sorted(path.name for path in (ROOT / "dominoenv" / game).glob("*.py"))
-        for game in ("mexican_train", "chicken_foot")
-    ]
-    assert names[0] == names[1] == ["__init__.py", "observe.py", "play.py", "state.py"]
+def test_the_library_stands_below_its_programs() -> None:
+    graph = structure.arrows()
+    users = {room for room, others in graph.items() if {"agents", "experiments"} & others}
+    assert users <= {"console", "experiments"}
 
 
-def test_no_kernel_depends_on_a_skin() -> None:
-    """The compile cache is not renewed when a skin changes, so helpers may not stand there."""
-    skins = {name.removesuffix(".py") for name in SKINS} - {"__init__"}
-    for path in library_files():
-        found = imports(path)
-        if path.relative_to(ROOT / "dominoenv").parts[0] in SKINS:
-            assert "dominoenv.core.compiling.jit" not in found, path
-        elif "dominoenv.core.compiling.jit" in found or "dominoenv.core.compiling.kernel" in found:
-            assert not {f"dominoenv.{skin}" for skin in skins} & found, path
+def test_the_house_is_in_order() -> None:
+    """The counts that `docs/architecture.md` prints do not grow unnoticed."""
+    now = structure.counts()
+    assert now["branches"] == 0, structure.branches()
+    assert (now["rooms"], now["levels"]) <= (20, 9)
+    assert now["arrows"] <= 86
+    page = (ROOT / "docs" / "architecture.md").read_text(encoding="utf-8")
+    written = page.split(structure.BEGIN)[1].split(structure.END)[0].strip()
+    assert written == structure.table(), (
+        "run: python -m tests.structure --write docs/architecture.md"
+    )
+
+
+def test_the_games_are_twins() -> None:
+    folders = [ROOT / "dominoenv" / "games" / game for game in GAMES]
+    names = [sorted(path.name for path in folder.glob("*.py")) for folder in folders]
+    assert names[0] == names[1]
+    assert set(names[0]) == {"__init__.py", *(f"{name}.py" for name in OF_A_GAME)}
+
+
+OF_A_GAME = ("rules", "state", "play", "observe", "position", "deal", "table")
 
 
 HEAVY = ["torch", "stable_baselines3", "dominoenv.envs", "pydantic", "PIL", "pygame"]

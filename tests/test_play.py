@@ -103,7 +103,7 @@ def test_agents_say_what_they_hold_of_their_moves(tmp_path: Path) -> None:
     table = sitting(tmp_path)
     play(table)
     (record,) = read_records(tmp_path / "match.jsonl")
-    notes = [note for line in record.rounds for note in line["policy"] if note]
+    notes = [note for line in record.rounds for note in line["annotations"] if note]
     assert {kind for note in notes for kind in note} == {"probability", "score"}
     assert min(len(value) for note in notes for value in note.values()) > 1
 
@@ -150,7 +150,7 @@ def test_the_end_of_input_and_an_interrupt_save(end: Any, tmp_path: Path) -> Non
     assert "--continue" in person.lines[-1]
     again = PlaySession.from_file(tmp_path / "match.saved.json")
     assert again.game.position() == table.game.position()
-    assert again.game.policy == table.game.policy
+    assert again.game.annotations == table.game.annotations
 
 
 # -------------------------------------------------------------------------------------------- undo
@@ -303,7 +303,7 @@ def saved(folder: Path) -> dict[str, Any]:
 
 
 EDITS: dict[str, tuple[Callable[[dict[str, Any]], Any], str]] = {
-    "type": (lambda s: s.update(type="match"), "not a sitting that"),
+    "type": (lambda s: s.update(type="match"), "not a session that"),
     "format": (lambda s: s.update(format=2), "format=2; known is 1"),
     "key": (lambda s: s.update(more=1), "key 'more'"),
     "no key": (lambda s: s.pop("rounds"), "key 'rounds'"),
@@ -321,10 +321,13 @@ EDITS: dict[str, tuple[Callable[[dict[str, Any]], Any], str]] = {
     "rounds": (lambda s: s.update(rounds=[]), "rounds="),
     "round": (lambda s: s.update(rounds=[1]), "must be an object of moves"),
     "moves": (lambda s: s["rounds"][0].update(moves=3), "must be lists"),
-    "move": (lambda s: s["rounds"][0]["moves"].append("9-9@9"), "policy for"),
+    "move": (lambda s: s["rounds"][0]["moves"].append("9-9@9"), "annotations for"),
     "illegal": (lambda s: s["rounds"][0]["moves"].__setitem__(0, "pass"), "illegal"),
-    "two rounds": (lambda s: s["rounds"].append({"moves": [], "policy": []}), "not over yet"),
-    "policy": (lambda s: s["rounds"][0]["policy"].__setitem__(0, {"score": {"x": 1}}), "not legal"),
+    "two rounds": (lambda s: s["rounds"].append({"moves": [], "annotations": []}), "not over yet"),
+    "annotation": (
+        lambda s: s["rounds"][0]["annotations"].__setitem__(0, {"score": {"x": 1}}),
+        "not legal",
+    ),
 }
 
 
@@ -347,7 +350,7 @@ def test_an_edited_sitting_is_told(
 @pytest.mark.parametrize("junk", [b"", b"[]", b"{", b"\xff", b"[" * 100_000, b"null"])
 def test_junk_is_no_sitting(junk: bytes, tmp_path: Path) -> None:
     (tmp_path / "junk.json").write_bytes(junk)
-    with pytest.raises(RecordError, match="not a sitting"):
+    with pytest.raises(RecordError, match="not a session"):
         PlaySession.from_file(tmp_path / "junk.json")
     with pytest.raises(RecordError, match="cannot read"):
         PlaySession.from_file(tmp_path / "nowhere.json")
@@ -359,7 +362,7 @@ def test_junk_is_no_sitting(junk: bytes, tmp_path: Path) -> None:
 
 def test_the_repositorys_agents_are_known() -> None:
     program = (
-        "from dominoenv.console.session import learn_agents; learn_agents(); "
+        "from dominoenv.console.session import load_baselines; load_baselines(); "
         "import dominoenv; print(*dominoenv.policy_names())"
     )
     found = subprocess.run(
@@ -373,7 +376,7 @@ def test_an_agents_package_of_others_is_left_alone(tmp_path: Path) -> None:
     (tmp_path / "agents" / "__init__.py").write_text("raise SystemExit('imported')")
     program = (
         f"import sys; sys.path.insert(1, {str(ROOT)!r}); "
-        "from dominoenv.console.session import learn_agents; learn_agents(); "
+        "from dominoenv.console.session import load_baselines; load_baselines(); "
         "import dominoenv; print(*dominoenv.policy_names())"
     )
     found = subprocess.run(

@@ -16,10 +16,10 @@ from dominoenv import (
     Rules,
     make_policy,
     make_rules,
+    playouts,
 )
 from dominoenv.core.compiling import kernel
 from dominoenv.games.verbs import heaviest_action, random_action
-from dominoenv.search import playouts
 from tests.rule_sets import every_table, name, random_rules
 
 

@@ -40,8 +40,8 @@ from dominoenv import (
     write_record,
 )
 from dominoenv.__main__ import INVALID, OK, WRONG_USE, main
+from dominoenv.games.chicken_foot.deal import lead_order
 from dominoenv.records.annotations import checked_annotation
-from dominoenv.records.deals import lead_order
 from dominoenv.records.read import MAX_LINE
 from tests.rule_sets import random_rules
 
@@ -417,9 +417,9 @@ def test_what_stands_beside_moves_round_trips(
         notes = [None, {"probability": chances}, {"score": scores}]
         said[-1].append(rng.choice([*notes, {"score": scores, "probability": chances}]))
         game.push(rng.choice(legal), said[-1][-1])
-        assert game.policy == said[-1]
+        assert game.annotations == said[-1]
     record = game.record()
-    assert [one.get("policy", [None] * len(one["moves"])) for one in record.rounds] == said
+    assert [one.get("annotations", [None] * len(one["moves"])) for one in record.rounds] == said
     path = tmp_path_factory.mktemp("said") / "r.jsonl"
     write_record(path, record)
     assert list(read_records(path)) == [record]
@@ -431,7 +431,7 @@ def test_notes_take_tiles_in_either_order() -> None:
     tile, place = move.split("@")
     turned = "-".join(reversed(tile.split("-"))) + "@" + place
     game.push(turned, {"score": {turned: 1}})
-    assert (game.moves, game.policy) == ([move], [{"score": {move: 1}}])
+    assert (game.moves, game.annotations) == ([move], [{"score": {move: 1}}])
     twice = {"score": {"9-4@0": 1, "4-9@0": 2}}
     with pytest.raises(RecordError, match=r"score of 9-4@0 stands twice"):
         checked_annotation(twice, ["9-4@0"], lambda text: text.replace("4-9", "9-4"))
@@ -441,9 +441,9 @@ def test_a_note_that_cannot_be_changes_nothing() -> None:
     game = Game("mexican_train", SMALL, seed=3)
     before = game.position()
     for bad in ({}, {"score": {"9-9@9": 1}}, {"probability": {game.legal_moves()[0]: 0.9}}):
-        with pytest.raises(RecordError, match="policy"):
+        with pytest.raises(RecordError, match="annotation"):
             game.push(game.legal_moves()[0], bad)
-    assert (game.position(), game.moves, game.policy) == (before, [], [])
+    assert (game.position(), game.moves, game.annotations) == (before, [], [])
 
 
 @pytest.mark.parametrize("k", range(4))
@@ -471,7 +471,7 @@ def test_a_batch_records_what_agents_hold(k: int) -> None:
         noted = [
             (move, advice)
             for one in record.rounds
-            for move, advice in zip(one["moves"], one.get("policy", []), strict=False)
+            for move, advice in zip(one["moves"], one.get("annotations", []), strict=False)
             if advice
         ]
         wanted = made[match % 5, match]
@@ -524,7 +524,7 @@ def note(lines: list[dict[str, Any]], advice: Any) -> None:
             else values
             for kind, values in advice.items()
         }
-    lines[2]["policy"] = [None, advice, *[None] * (len(moves) - 2)]
+    lines[2]["annotations"] = [None, advice, *[None] * (len(moves) - 2)]
 
 
 def swap_hands(lines: list[dict[str, Any]]) -> None:
@@ -603,22 +603,43 @@ EDITS: dict[str, tuple[Edit, str]] = {
         lambda s: s[1].update(penalties=[float(x) for x in s[1]["penalties"]]),
         "round 0: penalties is",
     ),
-    "policy": (lambda s: s[2].update(policy={}), "line 3, round 1: policy={} must be a list"),
-    "policy short": (lambda s: s[2].update(policy=[None]), "round 1: policy=.* each of the"),
-    "policy entry": (lambda s: note(s, 1), "round 1, move 2: policy: 1 must be an object with"),
-    "policy empty": (lambda s: note(s, {}), "move 2: policy: {} must be an object with"),
-    "policy kind": (lambda s: note(s, {"scores": {}}), "policy: key .scores.: did you mean"),
-    "policy moves": (lambda s: note(s, {"score": []}), r"policy: score=\[\] must be an object"),
-    "policy none": (lambda s: note(s, {"score": {}}), "policy: score={} must be an object"),
-    "policy illegal": (
-        lambda s: note(s, {"score": {"stop": 1}}),
-        "move 2: policy: score of 'stop', which is not legal; legal are",
+    "annotation": (
+        lambda s: s[2].update(annotations={}),
+        "line 3, round 1: annotations={} must be a list",
     ),
-    "policy true": (lambda s: note(s, {"score": {MADE: True}}), "=True must be a number"),
-    "policy text": (lambda s: note(s, {"score": {MADE: "1"}}), "='1' must be a number"),
-    "policy large": (lambda s: note(s, {"score": {MADE: 10**400}}), r"must be a number in -1e\+12"),
-    "policy sum": (lambda s: note(s, {"probability": {MADE: 0.5}}), "add up to 0.5, not to 1"),
-    "policy below": (lambda s: note(s, {"probability": {MADE: -1}}), "must be a number in 0 ... 1"),
+    "annotation short": (
+        lambda s: s[2].update(annotations=[None]),
+        "round 1: annotations=.* each of the",
+    ),
+    "annotation entry": (
+        lambda s: note(s, 1),
+        "round 1, move 2: annotation: 1 must be an object with",
+    ),
+    "annotation empty": (lambda s: note(s, {}), "move 2: annotation: {} must be an object with"),
+    "annotation kind": (
+        lambda s: note(s, {"scores": {}}),
+        "annotation: key .scores.: did you mean",
+    ),
+    "annotation moves": (
+        lambda s: note(s, {"score": []}),
+        r"annotation: score=\[\] must be an object",
+    ),
+    "annotation none": (lambda s: note(s, {"score": {}}), "annotation: score={} must be an object"),
+    "annotation illegal": (
+        lambda s: note(s, {"score": {"stop": 1}}),
+        "move 2: annotation: score of 'stop', which is not legal; legal are",
+    ),
+    "annotation true": (lambda s: note(s, {"score": {MADE: True}}), "=True must be a number"),
+    "annotation text": (lambda s: note(s, {"score": {MADE: "1"}}), "='1' must be a number"),
+    "annotation large": (
+        lambda s: note(s, {"score": {MADE: 10**400}}),
+        r"must be a number in -1e\+12",
+    ),
+    "annotation sum": (lambda s: note(s, {"probability": {MADE: 0.5}}), "add up to 0.5, not to 1"),
+    "annotation below": (
+        lambda s: note(s, {"probability": {MADE: -1}}),
+        "must be a number in 0 ... 1",
+    ),
     "scores": (lambda s: s[2]["scores"].reverse(), "line 3, round 1: scores is"),
     "result": (lambda s: s[4].update(scores=[0, 0, 0]), "line 5: scores is"),
     "winners": (lambda s: s[4].update(winners=[0, 1, 2]), "line 5: winners is"),
@@ -790,8 +811,14 @@ def test_a_large_file_is_streamed(tmp_path: Path) -> None:
 
 
 def test_nothing_here_can_load_a_pickle() -> None:
-    for name in ("records", "verify", "recorder", "positions", "deals", "sitting", "__main__"):
-        tree = ast.parse((ROOT / "dominoenv" / f"{name}.py").read_text(encoding="utf-8"))
+    library = ROOT / "dominoenv"
+    for path in [
+        library / "__main__.py",
+        *library.glob("records/*.py"),
+        *library.rglob("games/**/*.py"),
+        *library.glob("console/*.py"),
+    ]:
+        tree = ast.parse(path.read_text(encoding="utf-8"))
         used = {node.id for node in ast.walk(tree) if isinstance(node, ast.Name)}
         used |= {node.attr for node in ast.walk(tree) if isinstance(node, ast.Attribute)}
         for node in ast.walk(tree):
@@ -871,11 +898,12 @@ def test_the_records_of_the_docs_are_valid(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("game", ["mexican_train", "chicken_foot"])
 def test_the_docs_name_every_key(game: str) -> None:
-    from dominoenv.games.positions import KEYS, OPTIONAL, SHARED_KEYS, SHARED_OPTIONAL
+    from dominoenv.games.positions import OLD_VOIDS, SHARED_KEYS, SHARED_OPTIONAL
+    from dominoenv.games.registry import GAMES
     from dominoenv.records.format import HEADER_KEYS, HEADER_OPTIONAL, RESULT_KEYS, round_keys
 
-    keys = {*KEYS[game], *OPTIONAL[game], *SHARED_KEYS, *SHARED_OPTIONAL}
-    keys |= {*HEADER_KEYS, *HEADER_OPTIONAL, *RESULT_KEYS, *round_keys(game)}
+    keys = {*GAMES[game].position.KEYS, *SHARED_KEYS, *SHARED_OPTIONAL} - {OLD_VOIDS}
+    keys |= {*HEADER_KEYS, *HEADER_OPTIONAL, *RESULT_KEYS, *round_keys(make_rules(game))}
     missing = [key for key in keys if f"| `{key}` |" not in FORMATS]
     assert not missing
 

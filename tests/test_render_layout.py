@@ -21,7 +21,7 @@ from tests.rule_sets import every_table, name, random_rules
 from tests.test_render import FEET, TRAINS, positions
 
 
-def laid(position: dict[str, Any]) -> Layout:
+def laid(position: dict[str, Any]) -> Placement:
     return lay_out(view_table(position))
 
 

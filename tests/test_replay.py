@@ -15,12 +15,13 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from dominoenv import Game, Record, RecordError, Rules, make_rules, write_record
+from dominoenv import Game, Record, RecordError, Rules, make_rules, verify_record, write_record
 from dominoenv.__main__ import INVALID, OK, WRONG_USE, main
+from dominoenv.games.match_play import MatchPlay
 from dominoenv.records.annotations import mistakes
 from dominoenv.replay import page, write_page
 from dominoenv.replay.chart import score_chart
-from dominoenv.replay.frames import changes, games, replay_data
+from dominoenv.replay.frames import SHOWN, Frames, changes
 from tests.browser import open_browser
 
 SMALL = {"max_pip": 6, "hand_size": 4, "players": 3, "rounds": [6, 5]}
@@ -409,19 +410,26 @@ def test_changes_lead_from_each_position_to_the_next(seed: int) -> None:
     game = random.Random(seed).choice(["mexican_train", "chicken_foot"])
     rules = make_rules(game, {**SMALL, **({"centre_arms": 2} if game == "chicken_foot" else {})})
     record = played(rules, seed)
-    for one, line, begun in zip(
-        replay_data(record)["rounds"], record.rounds, games(record), strict=True
-    ):
+    positions: list[dict[str, Any]] = []
+    frames = Frames()
+
+    def follow(game: MatchPlay) -> None:
+        frames(game)
+        positions.append(game.position())
+
+    verify_record(record, follow=follow)
+    expected = iter(positions)
+    for one, line in zip(frames.data(record)["rounds"], record.rounds, strict=True):
         now = copy.deepcopy(one["start"])
+        before = next(expected)
         for step, move in zip(one["steps"], line["moves"], strict=True):
-            assert (step["seat"], step["move"]) == (begun.to_move, move)
-            begun.push(move)
+            assert (step["seat"], step["move"]) == (before["to_move"], move)
             for kind, path, *rest in step["changes"]:
                 apply(now, kind, path, *rest)
-            position = begun.position()
-            assert {k: v for k, v in now.items() if k != "foot"} == {
-                k: position[k] for k in now if k != "foot"
-            }
+            before = next(expected)
+            assert {key: now.get(key) for key in SHOWN} == {key: before.get(key) for key in SHOWN}
+            assert now["marked"] == [str(seat) for seat in before.get("markers", [])]
+            assert len(now["waiting"]) == len(before.get("pending", now["waiting"]))
         assert now["scores"] == line["scores"]
 
 

@@ -360,9 +360,9 @@ def test_torch_stays_out_until_it_is_asked_for() -> None:
 import sys, dominoenv
 assert "torch" not in sys.modules and "stable_baselines3" not in sys.modules
 sys.modules["stable_baselines3"] = sys.modules["torch"] = None
-for name in ("sb3", "trained"):
+for name in ("envs.sb3", "opponents.trained"):
     try:
-        __import__("dominoenv.envs." + name)
+        __import__("dominoenv." + name)
     except ImportError as error:
         assert 'pip install "dominoenv[train]"' in str(error), error
     else:

@@ -9,11 +9,11 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-from dominoenv.baselines import policy_names
 from dominoenv.console.session import PlaySession
 from dominoenv.console.terminal import Terminal
 from dominoenv.errors import DominoError
 from dominoenv.games.registry import GAMES, make_rules
+from dominoenv.opponents.baselines import policy_names
 
 DESCRIPTION = """\
 Play a match against agents, and write its record. `quit` saves; type `help` at the table for what

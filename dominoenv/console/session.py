@@ -1,8 +1,8 @@
-"""A sitting: one person and agents at a table, as it is played, saved and gone on with.
+"""A session of play: one person and agents at a table, saved and resumed.
 
-A saved sitting is a JSON object: who sits where, the seed, and the moves of each round; all else
+A saved session is a JSON object: who sits where, the seed, and the moves of each round; all else
 follows by replaying. What an agent draws at random depends on the seed and on the moves made, so a
-sitting that was interrupted goes on as it would have gone on anyway.
+session that was interrupted goes on as it would have gone on anyway.
 """
 
 from __future__ import annotations
@@ -14,13 +14,13 @@ from typing import Any, Self
 
 import numpy as np
 
-from dominoenv.baselines import make_policy
 from dominoenv.core.files import write_atomically
 from dominoenv.core.rules import Rules, whole_number
 from dominoenv.errors import DominoError, RecordError, nearest, shortened
 from dominoenv.game import Game
 from dominoenv.games.match_play import move_texts
 from dominoenv.games.registry import GAMES, make_rules
+from dominoenv.opponents.baselines import make_policy
 from dominoenv.policies import Policy
 from dominoenv.records.annotations import (
     PROBABILITY,
@@ -28,10 +28,12 @@ from dominoenv.records.annotations import (
     Annotation,
     checked_rows,
     in_words,
-    noted,
+    rounded,
 )
+from dominoenv.records.format import ANNOTATIONS, OLD_ANNOTATIONS
 
 FORMAT = 1
+TYPE, OLD_TYPE = "session", "sitting"  # the old word: in files of version 0.1.0
 KEYS = ("type", "format", "game", "rules", "seed", "seat", "against", "hints", "record", "rounds")
 MAX_FILE = 1 << 24  # bytes; a match with all numbers beside its moves is far smaller
 
@@ -41,7 +43,7 @@ class PlaySession:
 
     against: the names of the other seats' agents, clockwise from the person's; fewer names than
     seats are gone through again. hints: the agent that is asked for advice. record: where the
-    match's record goes. Raises DominoErrors for what cannot be.
+    match's record goes. Raises DominoErrors for invalid arguments.
     """
 
     def __init__(
@@ -111,8 +113,8 @@ class PlaySession:
         while not self.game.round_over and self.game.to_move != self.seat:
             self._before.clear()
             seat, policy = self.game.to_move, self._agents[self.game.to_move]
-            text, advice = self._asked(policy)
-            self.game.push(text, advice)
+            text, annotation = self._asked(policy)
+            self.game.push(text, annotation)
             yield seat, text
 
     def hint(self) -> tuple[str, Annotation | None]:
@@ -124,9 +126,9 @@ class PlaySession:
         rows, masks = game.observation()
         policy.rng = np.random.default_rng([game.seed or 0, game.round, len(game.moves)])
         action = int(policy.act(rows, masks)[0])
-        advice = annotation_of(policy, rows, masks) if masks.sum() > 1 else None
+        annotation = annotation_of(policy, rows, masks) if masks.sum() > 1 else None
         texts = move_texts(game.rules).texts[game.to_move]
-        return texts[action], None if advice is None else in_words(advice, texts)
+        return texts[action], None if annotation is None else in_words(annotation, texts)
 
     def next_round(self) -> None:
         """Deal the next round."""
@@ -139,17 +141,17 @@ class PlaySession:
         """Write all that is needed to go on. Raises RecordError where that cannot be."""
         game = self.game
         lines = game.record().rounds
-        played = [(line["moves"], line.get("policy", [])) for line in lines]
+        played = [(line["moves"], line.get(ANNOTATIONS, [])) for line in lines]
         if not game.round_over:
-            played.append((game.moves, game.policy))
+            played.append((game.moves, game.annotations))
         content = {
-            "type": "sitting",
+            "type": TYPE,
             "format": FORMAT,
             "game": game.rules.game,
             "rules": game.rules.to_dict(),
             "seed": game.seed,
             **{key: getattr(self, key) for key in ("seat", "against", "hints", "record")},
-            "rounds": [{"moves": moves, "policy": policy} for moves, policy in played],
+            "rounds": [{"moves": moves, ANNOTATIONS: beside} for moves, beside in played],
         }
         try:
             write_atomically(path, json.dumps(content, ensure_ascii=False).encode())
@@ -158,9 +160,9 @@ class PlaySession:
 
     @classmethod
     def from_file(cls, path: Path) -> Self:
-        """Return a sitting as it was saved.
+        """Return a session as it was saved.
 
-        Raises RecordError for a file that cannot be read, or that is no saved sitting.
+        Raises RecordError for a file that cannot be read, or that is no saved session.
         """
         content = _read(path)
         try:
@@ -173,15 +175,15 @@ class PlaySession:
         _check_texts(content)
         rules = make_rules(content["game"], content["rules"])
         names = ("seed", "seat", "against", "hints", "record")
-        sitting = cls(rules, *(content[name] for name in names))
+        session = cls(rules, *(content[name] for name in names))
         rounds = content["rounds"]
         if not isinstance(rounds, list) or not 1 <= len(rounds) <= len(rules.rounds):
             raise RecordError(f"rounds={shortened(rounds)} must be a list of the rounds so far")
         for number, one in enumerate(rounds):
             if number:
-                sitting.game.next_round()
-            _replay(sitting.game, one)
-        return sitting
+                session.game.next_round()
+            _replay(session.game, one)
+        return session
 
 
 def _read(path: Path) -> dict[str, Any]:
@@ -195,8 +197,8 @@ def _read(path: Path) -> dict[str, Any]:
         content = json.loads(raw.decode("utf-8")) if len(raw) <= MAX_FILE else None
     except (ValueError, RecursionError):
         content = None
-    if not isinstance(content, dict) or content.get("type") != "sitting":
-        raise RecordError(f"{path}: not a sitting that `play` has saved")
+    if not isinstance(content, dict) or content.get("type") not in (TYPE, OLD_TYPE):
+        raise RecordError(f"{path}: not a session that `play` has saved")
     if content.get("format") != FORMAT:
         raise RecordError(f"{path}: format={shortened(content.get('format'))}; known is {FORMAT}")
     for key in {*content} ^ {*KEYS}:
@@ -216,15 +218,16 @@ def _check_texts(content: dict[str, Any]) -> None:
 
 def _replay(game: Game, one: Any) -> None:
     """Make the moves of one saved round."""
-    if not isinstance(one, dict) or {*one} != {"moves", "policy"}:
-        raise RecordError(f"rounds: {shortened(one)} must be an object of moves and policy")
-    moves, policy = one["moves"], one["policy"]
-    if not isinstance(moves, list) or not isinstance(policy, list):
-        raise RecordError("rounds: moves and policy must be lists")
-    if policy and len(policy) != len(moves):
-        raise RecordError(f"rounds: {len(policy)} entries of policy for {len(moves)} moves")
-    for move, advice in zip(moves, policy or [None] * len(moves), strict=True):
-        game.push(move, advice)
+    key = OLD_ANNOTATIONS if isinstance(one, dict) and OLD_ANNOTATIONS in one else ANNOTATIONS
+    if not isinstance(one, dict) or {*one} != {"moves", key}:
+        raise RecordError(f"rounds: {shortened(one)} must be an object of moves and {ANNOTATIONS}")
+    moves, beside = one["moves"], one[key]
+    if not isinstance(moves, list) or not isinstance(beside, list):
+        raise RecordError(f"rounds: moves and {key} must be lists")
+    if beside and len(beside) != len(moves):
+        raise RecordError(f"rounds: {len(beside)} entries of {key} for {len(moves)} moves")
+    for move, annotation in zip(moves, beside or [None] * len(moves), strict=True):
+        game.push(move, annotation)
 
 
 # ------------------------------------------------------------------------------------------ agents
@@ -241,7 +244,7 @@ def annotation_of(policy: Policy, rows: Any, masks: Any) -> dict[str, dict[int, 
         for kind, values in given.items()
         if values is not None
     }
-    return noted(masks[0], **said) if said else None
+    return rounded(masks[0], **said) if said else None
 
 
 def find_policy(name: str, rules: Rules) -> Policy:

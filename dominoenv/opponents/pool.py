@@ -14,7 +14,6 @@ from typing import Any, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from dominoenv.baselines import make_policy
 from dominoenv.core.arguments import as_array, finite
 from dominoenv.core.compiling import kernel
 from dominoenv.core.rules import Rules
@@ -27,6 +26,7 @@ from dominoenv.errors import (
     nearest,
 )
 from dominoenv.games.arguments import as_rules
+from dominoenv.opponents.baselines import make_policy
 from dominoenv.opponents.snapshot import Snapshot
 from dominoenv.policies import Actions, Masks, Observations, Policy
 

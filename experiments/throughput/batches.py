@@ -17,9 +17,9 @@ from dominoenv import (
     Rules,
     make_policy,
     make_rules,
+    playouts,
     policy_names,
 )
-from dominoenv.search import playouts
 from experiments.throughput.timing import Speed, Timed, race
 from experiments.throughput.yardstick import Yardstick, compiler, yardstick_rules
 

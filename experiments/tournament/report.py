@@ -231,7 +231,7 @@ def _deals_needed(config: TournamentConfig, rows: Sequence[PairRow]) -> Grid:
                 row.table,
                 f"{row.deals:,}",
                 f"{row.minimum_detectable_difference:.2f}",
-                *(f"{row.deals_needed[size]:,}" for size in sizes),
+                *(f"{row.sample_size[size]:,}" for size in sizes),
             )
             for row in rows
         ),

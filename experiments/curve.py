@@ -14,7 +14,7 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from numpy.typing import NDArray
 
-from experiments.evaluate import Row
+from .evaluate import Row
 
 LEARNER, OTHERS, GREY = "#0b6e99", "#c8553d", "#777777"
 WINDOW = 0.05  # of the iterations go into one point of the smooth curve

@@ -1,15 +1,15 @@
 """Baseline policies; each file is one idea. Importing this package makes their names known."""
 
-from agents.blank_hunter import BlankHunter
-from agents.blocker import Blocker
-from agents.double_chaining import DoubleChaining
-from agents.doubles_avoided import DoublesAvoidedPolicy
-from agents.doubles_first import DoublesFirstPolicy
-from agents.flexible import Flexible
-from agents.foot_counter import FootCounter
-from agents.lightest import LightestPolicy
-from agents.longest_train import LongestTrain
-from agents.opportunist import Opportunist
+from .blank_hunter import BlankHunter
+from .blocker import Blocker
+from .double_chaining import DoubleChaining
+from .doubles_avoided import DoublesAvoidedPolicy
+from .doubles_first import DoublesFirstPolicy
+from .flexible import Flexible
+from .foot_counter import FootCounter
+from .lightest import LightestPolicy
+from .longest_train import LongestTrain
+from .opportunist import Opportunist
 
 __all__ = [
     "BlankHunter",

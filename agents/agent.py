@@ -14,7 +14,7 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
-from agents.features import FEATURES, offsets
+from .features import FEATURES, offsets
 from dominoenv.core.rules import Rules
 from dominoenv.errors import DominoError, RulesError, nearest
 from dominoenv.policies import (

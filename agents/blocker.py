@@ -13,9 +13,9 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
-from agents.agent import Agent, parameter
-from agents.blocking import covers_left, nobody_plays
-from agents.features import chance, pick, read, read_trains
+from .agent import Agent, parameter
+from .blocking import covers_left, nobody_plays
+from .features import chance, pick, read, read_trains
 from dominoenv.core.compiling import jit, kernel
 from dominoenv.policies import register_policy
 

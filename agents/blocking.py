@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from agents.features import chance
+from .features import chance
 from dominoenv.core.compiling import jit
 
 

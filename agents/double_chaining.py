@@ -14,8 +14,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
-from agents.agent import Agent, parameter
-from agents.features import pick, read, read_trains
+from .agent import Agent, parameter
+from .features import pick, read, read_trains
 from dominoenv.core.compiling import jit, kernel
 from dominoenv.policies import register_policy
 

@@ -6,7 +6,7 @@ the doubles stay in the hand, and the feet are laid for others to go out on.
 
 from __future__ import annotations
 
-from agents.doubles_first import DoublesFirstPolicy
+from .doubles_first import DoublesFirstPolicy
 from dominoenv.policies import register_policy
 
 

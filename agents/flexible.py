@@ -11,9 +11,9 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
-from agents.agent import Agent, parameter
-from agents.features import pick, read, read_table
-from agents.feet import kept_pips
+from .agent import Agent, parameter
+from .features import pick, read, read_table
+from .feet import kept_pips
 from dominoenv.core.compiling import jit, kernel
 from dominoenv.policies import register_policy
 

@@ -12,9 +12,9 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
-from agents.agent import Agent, parameter
-from agents.features import chance, pick, read, read_table
-from agents.feet import kept_pips, makes_foot, others_cost, toes_left
+from .agent import Agent, parameter
+from .features import chance, pick, read, read_table
+from .feet import kept_pips, makes_foot, others_cost, toes_left
 from dominoenv.core.compiling import jit, kernel
 from dominoenv.core.rules import Dead
 from dominoenv.policies import register_policy

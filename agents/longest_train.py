@@ -14,9 +14,9 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
-from agents.agent import Agent, choice, parameter
-from agents.features import pick, read, read_trains
-from agents.planning import NO_PLACE, gather, is_first, place_in_plan
+from .agent import Agent, choice, parameter
+from .features import pick, read, read_trains
+from .planning import NO_PLACE, gather, is_first, place_in_plan
 from dominoenv.core.compiling import jit, kernel
 from dominoenv.policies import register_policy
 from dominoenv.search.longest_train import MOST, search_train

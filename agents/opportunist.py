@@ -14,10 +14,10 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
-from agents.agent import Agent, parameter
-from agents.blocking import nobody_plays
-from agents.features import chance, pick, read, read_trains
-from agents.planning import gather
+from .agent import Agent, parameter
+from .blocking import nobody_plays
+from .features import chance, pick, read, read_trains
+from .planning import gather
 from dominoenv.core.compiling import jit, kernel
 from dominoenv.policies import register_policy
 from dominoenv.search.longest_train import MOST, add_tile, remove_tile, search_train

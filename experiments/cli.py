@@ -5,6 +5,8 @@ from __future__ import annotations
 import argparse
 from pathlib import Path
 
+from dominoenv.errors import DominoError
+
 from .shipped import is_config, shipped_names
 
 
@@ -29,12 +31,12 @@ def add_config(parser: argparse.ArgumentParser, what: str, resume: str) -> None:
     how.add_argument("--overwrite", action="store_true", help=f"replace a {what} in the folder")
 
 
-def check_config_named(parser: argparse.ArgumentParser, config: Path | None, command: str) -> Path:
-    """Return the config of a command line; exit with one sentence where none was named."""
+def check_config_named(prog: str, config: Path | None, command: str) -> Path:
+    """Return the config of a command line. Raises DominoError where none was named."""
     if config is None or ("=" in config.name and not is_config(config)):
         first, *_ = names = shipped_names(command)
-        parser.error(
-            f"name a config first, such as `{parser.prog} {first}`: a YAML file, or one of "
-            f"{', '.join(names)}"
+        raise DominoError(
+            f"name a config first, as in `{prog} {first}`: a YAML file, or one of the shipped "
+            f"configs: {', '.join(names)}"
         )
     return config

@@ -206,7 +206,7 @@ def main(arguments: Sequence[str] | None = None, prog: str = "python -m experime
     parser = make_parser(prog, __doc__)
     add_config(parser, "run", "go on where a run stopped")
     options = parser.parse_intermixed_args(arguments)
-    path = check_config_named(parser, options.config, Config.command)
+    path = check_config_named(prog, options.config, Config.command)
     config = load_config(path, options.overrides)
     folder = options.out or RUNS / config.name
     try:

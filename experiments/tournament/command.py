@@ -35,7 +35,7 @@ class MatchProgram(Generic[C]):
         add_config(parser, what, "play what the folder does not hold yet")
         parser.add_argument("--jobs", type=_jobs, default=ALL_CORES, help="processes; one a core")
         options = parser.parse_intermixed_args(arguments)
-        path = check_config_named(parser, options.config, what)
+        path = check_config_named(prog, options.config, what)
         config = load_config(path, options.overrides, self.model)
         folder = options.out or RUNS / config.name
         prepare_folder(config, folder, options.resume, options.overwrite, what, self.outputs)

@@ -1,20 +1,19 @@
 """What compiled agents share: parameters that are visible and checked, and one way to act.
 
-An agent is a dataclass whose fields are its parameters, and one kernel that chooses for n rows. To
-write one, copy `agents/longest_train.py`.
+An agent is a dataclass whose fields are its parameters, and one kernel that chooses for n rows,
+which `make_kernel` (`factory.py`) makes around a scoring function. To write one, copy
+`flexible.py` or `longest_train.py`.
 """
 
 from __future__ import annotations
 
 import operator
-from collections.abc import Callable
 from dataclasses import KW_ONLY, InitVar, dataclass, field, fields
 from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
 
-from .features import FEATURES, offsets
 from dominoenv.core.rules import Rules
 from dominoenv.errors import DominoError, RulesError, nearest
 from dominoenv.policies import (
@@ -26,7 +25,9 @@ from dominoenv.policies import (
     as_int8,
     refuse_empty,
 )
-from dominoenv.search.longest_train import SEARCH
+
+from .factory import Kernel
+from .features import FEATURES, offsets
 
 
 def parameter(default: float | bool, meaning: str, low: float = 0.0, high: float = 1e6) -> Any:
@@ -51,12 +52,12 @@ class Agent(Policy):
     seed: InitVar[int] = 0
     _: KW_ONLY
 
-    kernel: ClassVar[Callable[..., int]]
+    kernel: ClassVar[Kernel]
     """Writes an action for each row; returns -1, or the first row that allows none.
 
     Arguments: rows (n, L) raw; masks (n, A); draws (n,) in [0, 1), for ties; actions (n,), written;
-    then one record each, shape (1,): rules, offsets of the parts, parameters; and what the kernel
-    may write on: a reading, a search, scores (A,).
+    then one record each, shape (1,): rules, offsets of the parts, parameters, and the features,
+    which the kernel fills; scores (A,), written.
     """
 
     def __post_init__(self, seed: int) -> None:
@@ -67,7 +68,7 @@ class Agent(Policy):
                 setattr(self, spec.name, value)
         self._offsets = offsets(self.layout)
         self._parameters = self._numbers()
-        self._reading, self._search = np.zeros(1, FEATURES), np.zeros(1, SEARCH)
+        self._features = np.zeros(1, FEATURES)
         self._scores = np.zeros(self.num_actions)
 
     def _numbers(self) -> NDArray[np.void]:
@@ -119,7 +120,7 @@ class Agent(Policy):
         actions = np.zeros(len(masks), np.int64)
         empty = self.kernel(
             *(rows, masks, draws, actions, self.rules.record, self._offsets),
-            *(self._parameters, self._reading, self._search, self._scores),
+            *(self._parameters, self._features, self._scores),
         )
         refuse_empty(empty)
         return actions

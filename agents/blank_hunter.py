@@ -10,19 +10,21 @@ http://web.archive.org/web/20020103201512/http:/www.flash.net/~russellr/mindshar
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
+
+from dominoenv.core.compiling import jit
+from dominoenv.core.types import Mask, RulesRecord
+from dominoenv.policies import register_policy
 
 from .agent import Agent, parameter
-from .features import pick, read, read_table
+from .factory import make_kernel
+from .features import Features, Parameters, read_feet
 from .feet import kept_pips
-from dominoenv.core.compiling import jit, kernel
-from dominoenv.policies import register_policy
 
 FIRST = 1_000_000.0
 
 
 @jit
-def worth_of_blank_end(f: Any, r: Any, p: Any) -> float:
+def worth_of_blank_end(f: Features, r: RulesRecord, p: Parameters) -> float:
     """Return what one more open end of 0 is worth; below 0 where another may hold [0|0]."""
     if f["held"][0, 0]:
         return float(p["own"])
@@ -34,7 +36,7 @@ def worth_of_blank_end(f: Any, r: Any, p: Any) -> float:
 
 
 @jit
-def score(f: Any, r: Any, p: Any, pip: int, other: int, end_of_0: float) -> float:
+def score(f: Features, r: RulesRecord, p: Parameters, pip: int, other: int) -> float:
     """Return how good it is to join the tile pip-other by `pip`, in penalty points."""
     if pip >= r["pips"]:
         return 0.0  # draw, pass
@@ -44,39 +46,16 @@ def score(f: Any, r: Any, p: Any, pip: int, other: int, end_of_0: float) -> floa
         f, r, pip, other
     )
     if other == 0:
-        value += end_of_0
+        value += float(f["note"])
     elif pip == 0 and f["foot"] != 0 and f["arms_missing"] == 0:
-        value -= end_of_0
+        value -= float(f["note"])
     return value
 
 
-@kernel
-def choose(
-    rows: Any,
-    masks: Any,
-    draws: Any,
-    actions: Any,
-    rules: Any,
-    offsets: Any,
-    parameters: Any,
-    reading: Any,
-    search: Any,
-    scores: Any,
-) -> int:
-    """Write the best action of each row; see `Agent.kernel`."""
-    r, f, p = rules[0], reading[0], parameters[0]
-    pips = int(r["pips"])
-    for i in range(len(rows)):
-        read(rows, i, r, offsets[0], f)
-        read_table(rows, i, r, offsets[0], f)
-        end_of_0 = worth_of_blank_end(f, r, p)
-        for action in range(len(scores)):
-            if masks[i, action]:
-                scores[action] = score(f, r, p, action // pips, action % pips, end_of_0)
-        actions[i] = pick(masks, i, scores, draws[i])
-        if actions[i] < 0:
-            return i
-    return -1
+@jit
+def prepare(f: Features, r: RulesRecord, p: Parameters, mask: Mask) -> None:
+    """Note what one more open end of 0 is worth."""
+    f["note"] = worth_of_blank_end(f, r, p)
 
 
 @register_policy("blank_hunter")
@@ -91,4 +70,4 @@ class BlankHunter(Agent):
         4.0,
         "what it is worth that an end of 0 is covered, or not made, while another may hold [0|0]",
     )
-    kernel = staticmethod(choose)
+    kernel = staticmethod(make_kernel("blank_hunter", read_feet, score, prepare))

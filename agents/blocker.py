@@ -11,17 +11,19 @@ opponent searching, in https://ourpastimes.com/strategy-mexican-train-dominoes-5
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
+
+from dominoenv.core.compiling import jit
+from dominoenv.core.types import RulesRecord
+from dominoenv.policies import register_policy
 
 from .agent import Agent, parameter
 from .blocking import covers_left, nobody_plays
-from .features import chance, pick, read, read_trains
-from dominoenv.core.compiling import jit, kernel
-from dominoenv.policies import register_policy
+from .factory import make_kernel
+from .features import Features, Parameters, chance, read_trains
 
 
 @jit
-def score(f: Any, r: Any, p: Any, target: int, tile: int) -> float:
+def score(f: Features, r: RulesRecord, p: Parameters, target: int, tile: int) -> float:
     """Return how good it is to play a tile on a train, in pips."""
     if target > r["players"]:
         return 0.0  # draw, pass, stop
@@ -38,7 +40,9 @@ def score(f: Any, r: Any, p: Any, target: int, tile: int) -> float:
 
 
 @jit
-def left_open(f: Any, r: Any, p: Any, target: int, low: int, high: int) -> float:
+def left_open(
+    f: Features, r: RulesRecord, p: Parameters, target: int, low: int, high: int
+) -> float:
     """Return what the doubles of this turn are worth that a play leaves open."""
     value = 0.0
     for train in range(r["players"] + 1):
@@ -48,34 +52,6 @@ def left_open(f: Any, r: Any, p: Any, target: int, low: int, high: int) -> float
             if covers_left(f, pip, low, high) == 0:
                 value -= p["keep_cover"]
     return value
-
-
-@kernel
-def choose(
-    rows: Any,
-    masks: Any,
-    draws: Any,
-    actions: Any,
-    rules: Any,
-    offsets: Any,
-    parameters: Any,
-    reading: Any,
-    search: Any,
-    scores: Any,
-) -> int:
-    """Write the best action of each row; see `Agent.kernel`."""
-    r, f, p = rules[0], reading[0], parameters[0]
-    tiles = int(r["tiles"])
-    for i in range(len(rows)):
-        read(rows, i, r, offsets[0], f)
-        read_trains(rows, i, r, offsets[0], f)
-        for action in range(len(scores)):
-            if masks[i, action]:
-                scores[action] = score(f, r, p, action // tiles, action % tiles)
-        actions[i] = pick(masks, i, scores, draws[i])
-        if actions[i] < 0:
-            return i
-    return -1
 
 
 @register_policy("blocker")
@@ -92,4 +68,4 @@ class Blocker(Agent):
         1.0, "pips that an end of a shared train is worth which the next seat surely cannot use"
     )
     seats: int = parameter(1, "how many of the next seats are looked at", low=1, high=9)
-    kernel = staticmethod(choose)
+    kernel = staticmethod(make_kernel("blocker", read_trains, score))

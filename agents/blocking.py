@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from typing import Any
-
-from .features import chance
 from dominoenv.core.compiling import jit
+from dominoenv.core.types import RulesRecord
+
+from .features import Features, chance
 
 
 @jit
-def nobody_plays(f: Any, r: Any, seats: int, pip: int) -> float:
+def nobody_plays(f: Features, r: RulesRecord, seats: int, pip: int) -> float:
     """Return the chance that none of the next `seats` seats holds a tile with a pip.
 
     Hands are taken as independent, which they are not quite.
@@ -21,6 +21,6 @@ def nobody_plays(f: Any, r: Any, seats: int, pip: int) -> float:
 
 
 @jit
-def covers_left(f: Any, pip: int, low: int, high: int) -> int:
+def covers_left(f: Features, pip: int, low: int, high: int) -> int:
     """Return the tiles of a pip that the hand keeps, when it plays the tile low-high."""
     return int(f["hand_pips"][pip]) - int(f["held"][low, high] and (low == pip or high == pip))

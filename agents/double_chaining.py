@@ -12,23 +12,25 @@ agent puts to the test, in https://www.mexicantrainfun.com/mexican-train-domino-
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
+
+from dominoenv.core.compiling import jit
+from dominoenv.core.types import Mask, RulesRecord
+from dominoenv.policies import register_policy
 
 from .agent import Agent, parameter
-from .features import pick, read, read_trains
-from dominoenv.core.compiling import jit, kernel
-from dominoenv.policies import register_policy
+from .factory import make_kernel
+from .features import Features, Parameters, read_trains
 
 CHAIN, HOLD = 1_000.0, -1_000.0  # beyond any weight in pips
 
 
 @jit
-def chain_ready(masks: Any, i: int, r: Any, f: Any, p: Any) -> bool:
+def chain_ready(f: Features, r: RulesRecord, p: Parameters, mask: Mask) -> bool:
     """Return whether enough doubles fit now, one of them with a cover in the hand."""
     doubles, covers = 0, 0
     for pip in range(r["pips"]):
         for target in range(r["players"] + 1):
-            if masks[i, target * r["tiles"] + r["ids"][pip, pip]]:
+            if mask[target * r["tiles"] + r["ids"][pip, pip]]:
                 doubles += 1
                 covers += f["hand_pips"][pip] > 1
                 break
@@ -36,46 +38,24 @@ def chain_ready(masks: Any, i: int, r: Any, f: Any, p: Any) -> bool:
 
 
 @jit
-def score(f: Any, r: Any, p: Any, target: int, tile: int, go: bool) -> float:
+def score(f: Features, r: RulesRecord, p: Parameters, target: int, tile: int) -> float:
     """Return how good it is to play a tile on a train."""
     if target > r["players"]:
         return 0.0  # draw, pass, stop
     low, high = int(r["low"][tile]), int(r["high"][tile])
     if low == high:
-        if not go:
+        if not f["note"]:
             return HOLD - low
         return CHAIN + low - (100.0 if f["hand_pips"][low] > 1 else 0.0)  # the coverable one last
     outer = low + high - int(f["ends"][target])
     return low + high + (p["prepare"] if f["held"][outer, outer] else 0.0)
 
 
-@kernel
-def choose(
-    rows: Any,
-    masks: Any,
-    draws: Any,
-    actions: Any,
-    rules: Any,
-    offsets: Any,
-    parameters: Any,
-    reading: Any,
-    search: Any,
-    scores: Any,
-) -> int:
-    """Write the best action of each row; see `Agent.kernel`."""
-    r, f, p = rules[0], reading[0], parameters[0]
-    tiles = int(r["tiles"])
-    for i in range(len(rows)):
-        read(rows, i, r, offsets[0], f)
-        read_trains(rows, i, r, offsets[0], f)
-        go = f["owes_play"] or f["least_other"] <= p["endgame"] or chain_ready(masks, i, r, f, p)
-        for action in range(len(scores)):
-            if masks[i, action]:
-                scores[action] = score(f, r, p, action // tiles, action % tiles, go)
-        actions[i] = pick(masks, i, scores, draws[i])
-        if actions[i] < 0:
-            return i
-    return -1
+@jit
+def note_chain(f: Features, r: RulesRecord, p: Parameters, mask: Mask) -> None:
+    """Note whether doubles go now."""
+    is_late = f["owes_play"] or f["least_other"] <= p["endgame"]
+    f["note"] = is_late or chain_ready(f, r, p, mask)
 
 
 @register_policy("double_chaining")
@@ -91,4 +71,4 @@ class DoubleChaining(Agent):
     endgame: int = parameter(
         6, "doubles are no longer kept when somebody has so few tiles left", low=0, high=100
     )
-    kernel = staticmethod(choose)
+    kernel = staticmethod(make_kernel("double_chaining", read_trains, score, note_chain))

@@ -6,8 +6,9 @@ the doubles stay in the hand, and the feet are laid for others to go out on.
 
 from __future__ import annotations
 
-from .doubles_first import DoublesFirstPolicy
 from dominoenv.policies import register_policy
+
+from .doubles_first import DoublesFirstPolicy
 
 
 @register_policy("doubles_avoided")

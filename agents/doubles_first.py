@@ -21,7 +21,8 @@ def double_actions(rules: Rules) -> NDArray[np.int32]:
     """Return (A,) 1 for each action that plays a double."""
     tiles = kind_of(rules).observe.action_tiles(rules)
     is_double = rules.tiles.low[tiles] == rules.tiles.high[tiles]
-    return ((tiles >= 0) & is_double).astype(np.int32)
+    doubles: NDArray[np.int32] = ((tiles >= 0) & is_double).astype(np.int32)
+    return doubles
 
 
 @register_policy("doubles_first")

@@ -1,13 +1,13 @@
-"""What agents read out of an observation: helpers of their kernels, for both games.
+"""Features that agents read out of an observation: helpers of their kernels, for both games.
 
-`offsets` says where each part of a row begins; `read` fills one record `v`, the *reading*, from the
-parts that both games have, `read_trains` and `read_table` add what one game has. Seats and trains
+`offsets` says where each part of a row begins; `read` fills one record `f` of FEATURES from the
+parts that both games have, `read_trains` and `read_feet` add what one game has. Seats and trains
 are as the row names them: 0 the viewer and its train, then clockwise, the Mexican Train last.
 """
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
@@ -16,6 +16,8 @@ from dominoenv.core.compiling import jit
 from dominoenv.core.layout import Layout
 from dominoenv.core.rules import MAX_SEATS
 from dominoenv.core.tiles import MAX_PIPS
+from dominoenv.core.types import Rows, RulesRecord
+from dominoenv.search.longest_train import SEARCH
 
 NOWHERE = -1  # offset of a part that the game does not have; pip of a foot that is not open
 TRAINS = MAX_SEATS + 1
@@ -29,6 +31,9 @@ OFFSETS = np.dtype([(name, np.int64) for name in PARTS])
 
 FEATURES = np.dtype(
     [
+        ("stride", np.int32),  # action ids of one place: tiles of a train, other pips of a pip
+        ("note", np.float64),  # what an agent's `prepare` leaves to its `score`
+        ("search", SEARCH),  # the train that the hand can lay, for agents that plan
         ("held", np.int8, (MAX_PIPS, MAX_PIPS)),  # 1: the tile of two pips, in either order
         ("unseen", np.int8, (MAX_PIPS, MAX_PIPS)),  # 1: neither in the hand nor on the table
         ("hand_pips", np.int32, (MAX_PIPS,)),  # tiles of the hand with each pip
@@ -57,6 +62,12 @@ FEATURES = np.dtype(
     align=True,
 )
 
+Offsets: TypeAlias = np.void  # a record of OFFSETS
+Features: TypeAlias = np.void  # a record of FEATURES
+Search: TypeAlias = np.void  # a record of SEARCH
+Parameters: TypeAlias = np.void  # an agent's parameters, each a float64
+PipCounts: TypeAlias = NDArray[np.int32]  # (MAX_PIPS,) tiles with each pip
+
 
 def offsets(layout: Layout) -> NDArray[np.void]:
     """Return where each part of a row begins, one record of OFFSETS, shape (1,)."""
@@ -68,7 +79,7 @@ def offsets(layout: Layout) -> NDArray[np.void]:
 
 
 @jit
-def read(rows: Any, i: int, r: Any, at: Any, f: Any) -> None:
+def read(rows: Rows, i: int, r: RulesRecord, at: Offsets, f: Features) -> None:
     """Read what both games show: tiles, hand sizes, boneyard and proofs of row i."""
     read_tiles(rows, i, r, at, f)
     players, pips = int(r["players"]), int(r["pips"])
@@ -83,7 +94,7 @@ def read(rows: Any, i: int, r: Any, at: Any, f: Any) -> None:
 
 
 @jit
-def read_tiles(rows: Any, i: int, r: Any, at: Any, f: Any) -> None:
+def read_tiles(rows: Rows, i: int, r: RulesRecord, at: Offsets, f: Features) -> None:
     """Read hand and table, and count the tiles of each pip."""
     f["hand_pips"][:] = 0
     f["unseen_pips"][:] = 0
@@ -104,7 +115,7 @@ def read_tiles(rows: Any, i: int, r: Any, at: Any, f: Any) -> None:
 
 
 @jit
-def count_tile(counts: Any, low: int, high: int, change: int) -> None:
+def count_tile(counts: PipCounts, low: int, high: int, change: int) -> None:
     """Count a tile with each of its pips, a double once."""
     counts[low] += change
     if high != low:
@@ -112,8 +123,9 @@ def count_tile(counts: Any, low: int, high: int, change: int) -> None:
 
 
 @jit
-def read_trains(rows: Any, i: int, r: Any, at: Any, f: Any) -> None:
+def read_trains(rows: Rows, i: int, r: RulesRecord, at: Offsets, f: Features) -> None:
     """Read the trains of Mexican Train."""
+    f["stride"] = r["tiles"]
     players, pips = int(r["players"]), int(r["pips"])
     engine = one_hot(rows, i, int(at["engine"]), pips)
     f["owes_play"] = rows[i, at["owes_play"]]
@@ -128,9 +140,10 @@ def read_trains(rows: Any, i: int, r: Any, at: Any, f: Any) -> None:
 
 
 @jit
-def read_table(rows: Any, i: int, r: Any, at: Any, f: Any) -> None:
+def read_feet(rows: Rows, i: int, r: RulesRecord, at: Offsets, f: Features) -> None:
     """Read the table of Chicken Foot."""
     pips = int(r["pips"])
+    f["stride"] = pips
     for pip in range(pips):
         f["open_ends"][pip] = rows[i, at["ends"] + pip]
         f["toe_pips"][pip] = rows[i, at["toe_pips"] + pip]
@@ -141,7 +154,7 @@ def read_table(rows: Any, i: int, r: Any, at: Any, f: Any) -> None:
 
 
 @jit
-def one_hot(rows: Any, i: int, at: int, size: int) -> int:
+def one_hot(rows: Rows, i: int, at: int, size: int) -> int:
     """Return which of `size` entries is set, or NOWHERE."""
     for k in range(size):
         if rows[i, at + k]:
@@ -150,7 +163,7 @@ def one_hot(rows: Any, i: int, at: int, size: int) -> int:
 
 
 @jit
-def chance(f: Any, seat: int, pip: int) -> float:
+def chance(f: Features, seat: int, pip: int) -> float:
     """Return how probable it is that another seat holds a tile with a pip.
 
     0 where it provably lacks the pip; otherwise every unseen tile may lie anywhere.
@@ -168,22 +181,3 @@ def none_of(wanted: int, tiles: int, taken: int) -> float:
     for k in range(wanted):
         left *= max(tiles - taken - k, 0) / max(tiles - k, 1)
     return left
-
-
-@jit
-def pick(masks: Any, i: int, scores: Any, draw: float) -> int:
-    """Return the legal action of the highest score; equals by floor(draw * number); -1: none."""
-    number, best = 0, 0.0
-    for action in range(masks.shape[1]):
-        if masks[i, action]:
-            if number == 0 or scores[action] > best:
-                best, number = scores[action], 1
-            elif scores[action] == best:
-                number += 1
-    place = min(int(draw * number), number - 1)  # a product may round up
-    for action in range(masks.shape[1]):
-        if masks[i, action] and scores[action] == best:
-            if place == 0:
-                return action
-            place -= 1
-    return -1

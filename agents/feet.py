@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 from dominoenv.core.compiling import jit
+from dominoenv.core.types import RulesRecord
+
+from .features import Features
 
 NO_FOOT = -1
 
 
 @jit
-def kept_pips(f: Any, r: Any, pip: int, other: int) -> int:
+def kept_pips(f: Features, r: RulesRecord, pip: int, other: int) -> int:
     """Return how many different pips the hand still has when it has played a tile."""
     number = 0
     for p in range(r["pips"]):
@@ -20,19 +21,19 @@ def kept_pips(f: Any, r: Any, pip: int, other: int) -> int:
 
 
 @jit
-def makes_foot(f: Any, pip: int, other: int) -> bool:
+def makes_foot(f: Features, pip: int, other: int) -> bool:
     """Return whether playing a tile opens a foot; at the centre and on a foot nothing does."""
     return pip == other and f["foot"] == NO_FOOT and f["arms_missing"] == 0
 
 
 @jit
-def toes_left(f: Any, pip: int) -> int:
+def toes_left(f: Features, pip: int) -> int:
     """Return the tiles of a pip, its double aside, that may still become toes."""
     return int(f["unseen_pips"][pip] + f["hand_pips"][pip] - f["held"][pip, pip])
 
 
 @jit
-def unseen_cost(f: Any, r: Any) -> float:
+def unseen_cost(f: Features, r: RulesRecord) -> float:
     """Return what an unseen tile costs on average."""
     total, number = 0, 0
     for tile in range(r["tiles"]):
@@ -43,7 +44,7 @@ def unseen_cost(f: Any, r: Any) -> float:
 
 
 @jit
-def others_cost(f: Any, r: Any) -> float:
+def others_cost(f: Features, r: RulesRecord) -> float:
     """Return what the hands of the other seats cost on average, if unseen tiles lie anywhere."""
     tiles = 0
     for seat in range(1, r["players"]):

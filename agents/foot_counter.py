@@ -10,18 +10,20 @@ gives whose toes are gone, in https://chahssa682.amebaownd.com/posts/29620454.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
+
+from dominoenv.core.compiling import jit
+from dominoenv.core.rules import Dead
+from dominoenv.core.types import RulesRecord
+from dominoenv.policies import register_policy
 
 from .agent import Agent, parameter
-from .features import chance, pick, read, read_table
+from .factory import make_kernel
+from .features import Features, Parameters, chance, read_feet
 from .feet import kept_pips, makes_foot, others_cost, toes_left
-from dominoenv.core.compiling import jit, kernel
-from dominoenv.core.rules import Dead
-from dominoenv.policies import register_policy
 
 
 @jit
-def score(f: Any, r: Any, p: Any, pip: int, other: int) -> float:
+def score(f: Features, r: RulesRecord, p: Parameters, pip: int, other: int) -> float:
     """Return how good it is to join the tile pip-other by `pip`, in penalty points."""
     if pip >= r["pips"]:
         return 0.0  # draw, pass
@@ -34,34 +36,6 @@ def score(f: Any, r: Any, p: Any, pip: int, other: int) -> float:
             value += float(p["block"]) * (1.0 - chance(f, 1, pip))
             value += float(p["toe"]) * (f["hand_pips"][pip] - 1)
     return value
-
-
-@kernel
-def choose(
-    rows: Any,
-    masks: Any,
-    draws: Any,
-    actions: Any,
-    rules: Any,
-    offsets: Any,
-    parameters: Any,
-    reading: Any,
-    search: Any,
-    scores: Any,
-) -> int:
-    """Write the best action of each row; see `Agent.kernel`."""
-    r, f, p = rules[0], reading[0], parameters[0]
-    pips = int(r["pips"])
-    for i in range(len(rows)):
-        read(rows, i, r, offsets[0], f)
-        read_table(rows, i, r, offsets[0], f)
-        for action in range(len(scores)):
-            if masks[i, action]:
-                scores[action] = score(f, r, p, action // pips, action % pips)
-        actions[i] = pick(masks, i, scores, draws[i])
-        if actions[i] < 0:
-            return i
-    return -1
 
 
 @register_policy("foot_counter")
@@ -77,4 +51,4 @@ class FootCounter(Agent):
     )
     block: float = parameter(20.0, "what a foot is worth on which the next seat surely has no toe")
     toe: float = parameter(6.0, "what each toe in the own hand is worth to a foot that is opened")
-    kernel = staticmethod(choose)
+    kernel = staticmethod(make_kernel("foot_counter", read_feet, score))

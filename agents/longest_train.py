@@ -12,24 +12,27 @@ that of `dominoenv.search.longest_train`.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
 
-from .agent import Agent, choice, parameter
-from .features import pick, read, read_trains
-from .planning import NO_PLACE, gather, is_first, place_in_plan
-from dominoenv.core.compiling import jit, kernel
+from dominoenv.core.compiling import jit
+from dominoenv.core.types import Mask, RulesRecord
 from dominoenv.policies import register_policy
 from dominoenv.search.longest_train import MOST, search_train
+
+from .agent import Agent, choice, parameter
+from .factory import make_kernel
+from .features import Features, Parameters, read_trains
+from .planning import NO_PLACE, gather, is_first, place_in_plan
 
 # Kinds of moves, best first; the heaviest of a kind is played, pips being well below 1,000.
 CLOSE, OFF_PLAN, PLAN, BREAK, STRAY = 5_000.0, 4_000.0, 3_000.0, 2_000.0, 1_000.0
 
 
 @jit
-def score(f: Any, r: Any, t: Any, p: Any, target: int, tile: int) -> float:
+def score(f: Features, r: RulesRecord, p: Parameters, target: int, tile: int) -> float:
     """Return how good it is to play a tile on a train."""
     if target > r["players"]:
         return 0.0  # draw, pass, stop
+    t = f["search"]
     low, high = int(r["low"][tile]), int(r["high"][tile])
     place, weight = place_in_plan(t, low, high), float(low + high)
     if target == 0:
@@ -43,35 +46,12 @@ def score(f: Any, r: Any, t: Any, p: Any, target: int, tile: int) -> float:
     return BREAK + 10.0 * place  # the later in the plan, the less is lost
 
 
-@kernel
-def choose(
-    rows: Any,
-    masks: Any,
-    draws: Any,
-    actions: Any,
-    rules: Any,
-    offsets: Any,
-    parameters: Any,
-    reading: Any,
-    search: Any,
-    scores: Any,
-) -> int:
-    """Write the best action of each row; see `Agent.kernel`."""
-    r, f, p, t = rules[0], reading[0], parameters[0], search[0]
-    tiles = int(r["tiles"])
-    for i in range(len(rows)):
-        read(rows, i, r, offsets[0], f)
-        read_trains(rows, i, r, offsets[0], f)
-        gather(f, r, t)
-        per_tile, per_pip = (MOST, 1) if p["objective"] == 0 else (1, MOST)
-        search_train(t, int(f["ends"][0]), per_tile, per_pip, int(p["budget"]))
-        for action in range(len(scores)):
-            if masks[i, action]:
-                scores[action] = score(f, r, t, p, action // tiles, action % tiles)
-        actions[i] = pick(masks, i, scores, draws[i])
-        if actions[i] < 0:
-            return i
-    return -1
+@jit
+def prepare(f: Features, r: RulesRecord, p: Parameters, mask: Mask) -> None:
+    """Plan the best train from the own train's end."""
+    gather(f, r)
+    per_tile, per_pip = (MOST, 1) if p["objective"] == 0 else (1, MOST)
+    search_train(f["search"], int(f["ends"][0]), per_tile, per_pip, int(p["budget"]))
 
 
 @register_policy("longest_train")
@@ -83,4 +63,4 @@ class LongestTrain(Agent):
     objective: str = choice(("tiles", "pips"), "what the plan makes most of")
     off_plan_first: bool = parameter(True, "whether tiles off the plan go before those of the plan")
     budget: int = parameter(2_000, "steps of the search of a decision", low=1)
-    kernel = staticmethod(choose)
+    kernel = staticmethod(make_kernel("longest_train", read_trains, score, prepare))

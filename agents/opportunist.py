@@ -12,37 +12,40 @@ rounds against `longest_train`.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
+
+from dominoenv.core.compiling import jit
+from dominoenv.core.types import Mask, RulesRecord
+from dominoenv.policies import register_policy
+from dominoenv.search.longest_train import MOST, add_tile, remove_tile, search_train
 
 from .agent import Agent, parameter
 from .blocking import nobody_plays
-from .features import chance, pick, read, read_trains
+from .factory import make_kernel
+from .features import Features, Parameters, chance, read_trains
 from .planning import gather
-from dominoenv.core.compiling import jit, kernel
-from dominoenv.policies import register_policy
-from dominoenv.search.longest_train import MOST, add_tile, remove_tile, search_train
 
 PLAY = 1e6  # any tile scores above draw, pass and stop
 
 
 @jit
-def judge(f: Any, r: Any, t: Any, p: Any, target: int, tile: int) -> float:
+def score(f: Features, r: RulesRecord, p: Parameters, target: int, tile: int) -> float:
     """Return what the hand and the table are worth after a tile has gone onto a train."""
     if target > r["players"]:
         return 0.0  # draw, pass, stop
     low, high = int(r["low"][tile]), int(r["high"][tile])
-    before = int(f["ends"][target])
+    t, before = f["search"], int(f["ends"][target])
     remove_tile(t, low, high)
     f["ends"][target] = low + high - before
-    value = PLAY + hand_worth(f, r, t, p, tile) + table_worth(f, r, p, target, low, high)
+    value = PLAY + hand_worth(f, r, p, tile) + table_worth(f, r, p, target, low, high)
     f["ends"][target] = before
     add_tile(t, low, high)
     return value
 
 
 @jit
-def hand_worth(f: Any, r: Any, t: Any, p: Any, tile: int) -> float:
+def hand_worth(f: Features, r: RulesRecord, p: Parameters, tile: int) -> float:
     """Return what is left in the hand: tiles on and off the plan, pips, and tiles that fit."""
+    t = f["search"]
     search_train(t, int(f["ends"][0]), MOST, 1, int(p["budget"]))
     planned, left = int(t["best_value"]) // MOST, int(f["hand_size"]) - 1
     pips = float(p["pips"] + p["rush"] / max(int(f["least_other"]), 1))
@@ -53,7 +56,9 @@ def hand_worth(f: Any, r: Any, t: Any, p: Any, tile: int) -> float:
 
 
 @jit
-def table_worth(f: Any, r: Any, p: Any, target: int, low: int, high: int) -> float:
+def table_worth(
+    f: Features, r: RulesRecord, p: Parameters, target: int, low: int, high: int
+) -> float:
     """Return what a move is worth by what it does on the table."""
     value = 0.0
     if target == 0 and f["marked"][0]:
@@ -70,7 +75,7 @@ def table_worth(f: Any, r: Any, p: Any, target: int, low: int, high: int) -> flo
 
 
 @jit
-def followers(f: Any, r: Any, low: int, high: int) -> int:
+def followers(f: Features, r: RulesRecord, low: int, high: int) -> int:
     """Return the pairs of a tile left in the hand and an open train that it fits."""
     number = 0
     for train in range(r["players"] + 1):
@@ -81,7 +86,7 @@ def followers(f: Any, r: Any, low: int, high: int) -> int:
 
 
 @jit
-def open_doubles(f: Any, r: Any, target: int) -> float:
+def open_doubles(f: Features, r: RulesRecord, target: int) -> float:
     """Return the chances summed that the next seat cannot cover doubles left open elsewhere."""
     total = 0.0
     for train in range(1, r["players"] + 1):
@@ -90,33 +95,10 @@ def open_doubles(f: Any, r: Any, target: int) -> float:
     return total
 
 
-@kernel
-def choose(
-    rows: Any,
-    masks: Any,
-    draws: Any,
-    actions: Any,
-    rules: Any,
-    offsets: Any,
-    parameters: Any,
-    reading: Any,
-    search: Any,
-    scores: Any,
-) -> int:
-    """Write the best action of each row; see `Agent.kernel`."""
-    r, f, p, t = rules[0], reading[0], parameters[0], search[0]
-    tiles = int(r["tiles"])
-    for i in range(len(rows)):
-        read(rows, i, r, offsets[0], f)
-        read_trains(rows, i, r, offsets[0], f)
-        gather(f, r, t)
-        for action in range(len(scores)):
-            if masks[i, action]:
-                scores[action] = judge(f, r, t, p, action // tiles, action % tiles)
-        actions[i] = pick(masks, i, scores, draws[i])
-        if actions[i] < 0:
-            return i
-    return -1
+@jit
+def prepare(f: Features, r: RulesRecord, p: Parameters, mask: Mask) -> None:
+    """Put the hand into the search."""
+    gather(f, r)
 
 
 @register_policy("opportunist")
@@ -148,4 +130,4 @@ class Opportunist(Agent):
         2.0, "what an end of a shared train is worth that the next seat surely cannot use"
     )
     budget: int = parameter(500, "steps of each search; there is one for each legal move", low=1)
-    kernel = staticmethod(choose)
+    kernel = staticmethod(make_kernel("opportunist", read_trains, score, prepare))

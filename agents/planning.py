@@ -2,17 +2,19 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 from dominoenv.core.compiling import jit
+from dominoenv.core.types import RulesRecord
 from dominoenv.search.longest_train import add_tile, clear_search, has_double
+
+from .features import Features, Search
 
 NO_PLACE = -1  # place of a tile in a plan that it is not part of
 
 
 @jit
-def gather(f: Any, r: Any, t: Any) -> None:
-    """Put the tiles of the hand into a search."""
+def gather(f: Features, r: RulesRecord) -> None:
+    """Put the tiles of the hand into the search."""
+    t = f["search"]
     clear_search(t)
     for low in range(r["pips"]):
         for high in range(low, r["pips"]):
@@ -21,7 +23,7 @@ def gather(f: Any, r: Any, t: Any) -> None:
 
 
 @jit
-def place_in_plan(t: Any, a: int, b: int) -> int:
+def place_in_plan(t: Search, a: int, b: int) -> int:
     """Return after how many steps of the best train a tile is laid, or NO_PLACE; 0: it is first.
 
     A double and the step that follows it share a place: see `is_first`.
@@ -38,7 +40,7 @@ def place_in_plan(t: Any, a: int, b: int) -> int:
 
 
 @jit
-def is_first(t: Any, a: int, b: int) -> bool:
+def is_first(t: Search, a: int, b: int) -> bool:
     """Return whether a tile is the first of the best train: the double, where the start has one."""
     if a != b and has_double(t, int(t["best_walk"][0])):
         return False

@@ -25,6 +25,7 @@ from dominoenv.errors import (
 from dominoenv.game import Game
 from dominoenv.games.chicken_foot.rules import ChickenFootRules
 from dominoenv.games.mexican_train.rules import MexicanTrainRules
+from dominoenv.games.observation import Observation
 from dominoenv.games.registry import GAMES, make_rules
 from dominoenv.opponents.baselines import make_policy, policy_names
 from dominoenv.policies import Policy, register_policy
@@ -43,6 +44,7 @@ __all__ = [
     "GameOverError",
     "IllegalActionError",
     "MexicanTrainRules",
+    "Observation",
     "Playouts",
     "Policy",
     "PositionError",

@@ -228,7 +228,7 @@ def test_a_pool_is_never_emptied() -> None:
         LearnerGames(RULES, 2, empty)
     empty.add("random")
     games = LearnerGames(RULES, 2, empty)
-    with pytest.raises(DominoError, match="'random' is the last of the pool"):
+    with pytest.raises(DominoError, match="'random' is the last one in the pool"):
         games.pool.remove("random")
     play_on(games, 20)
     with pytest.raises(DominoError, match="members play Chicken Foot"):
@@ -377,8 +377,8 @@ def test_states_that_do_not_fit_change_nothing() -> None:
     fresh = LearnerGames(RULES, 4, "random", seed=4)
     arrays = [name for name in saved if name.startswith("member")]
     bad: list[tuple[dict[str, Any], str]] = [
-        ({arrays[0]: saved[arrays[0]][:-1]}, "cannot be put back: layers of shapes"),
-        ({arrays[1]: saved[arrays[1]] * np.nan}, "cannot be put back: a snapshot needs finite"),
+        ({arrays[0]: saved[arrays[0]][:-1]}, "cannot be restored: layers of shapes"),
+        ({arrays[1]: saved[arrays[1]] * np.nan}, "cannot be restored: a snapshot needs finite"),
         ({"lineup": saved["lineup"] + 90}, "line-ups name opponents"),
         ({"seats": saved["seats"][:-1]}, "seats of shape"),
     ]
@@ -390,7 +390,7 @@ def test_states_that_do_not_fit_change_nothing() -> None:
         assert all(np.array_equal(before[name], after[name]) for name in before)
         assert repr(fresh.pool) == names
     missing = {name: value for name, value in saved.items() if name != arrays[0]}
-    with pytest.raises(CheckpointError, match="cannot be put back"):
+    with pytest.raises(CheckpointError, match="cannot be restored"):
         fresh.set_state(missing)
     fresh.set_state(saved)
 

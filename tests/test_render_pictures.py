@@ -272,7 +272,7 @@ def test_a_window_shows_the_pixels(dummy: ModuleType) -> None:
 
 def test_no_display(dummy: ModuleType, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("SDL_VIDEODRIVER", "nonsense")
-    with pytest.raises(DependencyNotInstalled, match="the display does not open"):
+    with pytest.raises(DependencyNotInstalled, match="the display cannot be opened"):
         REAL_WINDOW("table", 300)
     monkeypatch.delenv("SDL_VIDEODRIVER")
     for variable in ("DISPLAY", "WAYLAND_DISPLAY"):

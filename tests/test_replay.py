@@ -263,7 +263,7 @@ def test_jumps_find_what_the_record_holds(browser: Any, tmp_path: Path) -> None:
     wrong = [
         (r, m)
         for r, m, move in moves
-        if (note := record.rounds[r]["policy"][m - 1])
+        if (note := record.rounds[r]["annotations"][m - 1])
         and note["probability"][move] < max(note["probability"].values()) / 10
     ]
     assert min(map(len, (doubles, blocked, wrong))) > 0
@@ -291,7 +291,7 @@ def is_blocked(record: Record, index: int) -> bool:
 
 def test_numbers_of_agents_stand_beside_their_moves(browser: Any, tmp_path: Path) -> None:
     record = played(make_rules("chicken_foot", {**SMALL, "centre_arms": 2}), advice=chances)
-    policy = record.rounds[0]["policy"]
+    policy = record.rounds[0]["annotations"]
     number = next(i for i, note in enumerate(policy) if note)
     open_page(browser, tmp_path, record)
     press(browser, *["\ue014"] * number)  # to the right

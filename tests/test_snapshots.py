@@ -113,7 +113,7 @@ def test_layers_that_cannot_be_are_named(given: Any, reason: str) -> None:
 def test_settings_that_cannot_be_are_named() -> None:
     with pytest.raises(DominoError, match="did you mean 'relu'"):
         Snapshot(RULES, layers(), "relo")
-    with pytest.raises(CheckpointError, match="cannot be put back"):
+    with pytest.raises(CheckpointError, match="cannot be restored"):
         Snapshot.from_state(RULES, {"activation": "relu", "age": 3}, {})
     pool = OpponentPool(RULES, "random")
     for options, reason in (
@@ -162,7 +162,7 @@ def test_what_is_older_cannot_follow() -> None:
     selfplay = SelfPlay(OpponentPool(RULES, "random"))
     selfplay.take(snapshot(5))
     for late in (5, 4):
-        with pytest.raises(DominoError, match="cannot follow one of 5"):
+        with pytest.raises(DominoError, match="cannot follow one taken at 5"):
             selfplay.take(snapshot(late))
     assert times(selfplay) == [5]
 

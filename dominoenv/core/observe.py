@@ -1,4 +1,4 @@
-"""The parts of an observation that both games share: their layout, and the kernel that writes them.
+"""The parts of an observation that games share: their layout, and the kernel that writes them.
 
 A seat's view is made from what the seat may know: its own hand, and what lies open to everybody.
 No function here reads another seat's hand or the order of the boneyard. Seats are relative: the
@@ -7,7 +7,8 @@ viewer is 0, the next clockwise 1 and so on.
 
 from __future__ import annotations
 
-from typing import Any
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any, TypeAlias
 
 import numpy as np
 
@@ -17,6 +18,8 @@ from dominoenv.core.round import NOT_DRAWN, clockwise, next_seat
 from dominoenv.core.rules import Rules
 
 MAX_BEHIND = 255  # points behind the leader that a row can tell
+
+Parts: TypeAlias = Mapping[str, list[int]]  # the raw values of one row, by the name of their part
 
 
 def tile_sections(rules: Rules) -> list[tuple[str, int, int, str]]:
@@ -86,3 +89,41 @@ def write_shared(g: Any, r: Any, seat: int, row: Any, at: int) -> int:
         store_byte(row, at + i, int(g["hand_sizes"][other]))
         store_byte(row, at + players + i, min(int(g["scores"][other]) - least, MAX_BEHIND))
     return at + 2 * players
+
+
+# ------------------------------------------------------------------------------------- plain values
+
+
+def shared_values(rules: Rules, parts: Parts) -> dict[str, Any]:
+    """Return as plain values what `write_tile_sets` and `write_shared` wrote, by name."""
+    hand, table = set_places(parts["hand"]), set_places(parts["table"])
+    unseen = sorted(set(range(rules.tiles.size)).difference(hand, table))
+    return {
+        "hand": [rules.tiles.text(tile) for tile in hand],
+        "table": [rules.tiles.text(tile) for tile in table],
+        "unseen": [rules.tiles.text(tile) for tile in unseen],
+        "voids": [[], *map(set_places, chunks(parts["voids"], rules.max_pip + 1))],
+        "to_move": one_hot(parts["to_move"]),
+        "drew": bool(parts["drew"][0]),
+    }
+
+
+def set_places(flags: Sequence[int]) -> list[int]:
+    """Return the places of those that are not 0."""
+    return [place for place, flag in enumerate(flags) if flag]
+
+
+def one_hot(flags: Sequence[int]) -> int | None:
+    """Return the place of the one that is set; None where none is."""
+    return next(iter(set_places(flags)), None)
+
+
+def repeated(counts: Sequence[int]) -> list[int]:
+    """Return each place as often as it counts."""
+    return [place for place, count in enumerate(counts) for _ in range(count)]
+
+
+def chunks(values: Sequence[int], size: int) -> Iterator[Sequence[int]]:
+    """Yield the values, `size` at a time."""
+    for start in range(0, len(values), size):
+        yield values[start : start + size]

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass
-from functools import cache
+from functools import cache, cached_property
 
 import numpy as np
 from numpy.typing import NDArray
@@ -40,7 +40,11 @@ class DominoSet:
 
     def text(self, tile: int) -> str:
         """Return a tile's name, high pip first: `9-4`."""
-        return f"{self.high[tile]}-{self.low[tile]}"
+        return self._texts[tile]
+
+    @cached_property
+    def _texts(self) -> tuple[str, ...]:
+        return tuple(f"{high}-{low}" for low, high in zip(self.low, self.high, strict=True))
 
     def parse(self, text: object) -> int:
         """Return the id of a tile written in either order.

@@ -16,6 +16,7 @@ from numpy.typing import NDArray
 
 from dominoenv.core.board import Board
 from dominoenv.core.layout import Layout
+from dominoenv.core.observe import Parts
 from dominoenv.core.rules import Rules
 from dominoenv.core.types import Mask, Row, RulesRecord, State
 from dominoenv.games.position_reader import PositionReader
@@ -69,6 +70,13 @@ class ObserveModule(Protocol):
 
     def view(self, g: State, r: RulesRecord, seat: int, row: Row) -> int:
         """Write what a seat may know, a kernel; return the length of the row."""
+
+    def plain_values(self, rules: Any, parts: Parts) -> dict[str, Any]:
+        """Return what `Observation` shows of a row otherwise than as numbers, by name.
+
+        parts: the raw values of each part. Only of parts that this game alone has; those that all
+        games share are known, and what is not named here appears as it stands in the row.
+        """
 
     def num_actions(self, rules: Any) -> int:
         """Return A."""

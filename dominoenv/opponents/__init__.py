@@ -1,1 +1,1 @@
-"""Who plays the other seats: pools, snapshots, self-play, trained policies and their files."""
+"""Opponents: pools, snapshots, self-play, trained policies and their files."""

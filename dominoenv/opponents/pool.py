@@ -1,7 +1,7 @@
-"""`OpponentPool`: who may sit at the opposing seats, and how often; it may change while games run.
+"""`OpponentPool`: the population from which opponents are drawn; it may change while games run.
 
-For every opposing seat and episode one member is drawn, by weight, from the seed, the match and
-what is in the pool then. A game that is being played keeps its line-up until its episode ends.
+For every opposing seat and episode one member is drawn by weight. The draw depends on the seed, the
+match and the pool at that time. A running game keeps its line-up until its episode ends.
 Letters: P seats, n episodes.
 """
 
@@ -30,18 +30,18 @@ from dominoenv.opponents.baselines import make_policy
 from dominoenv.opponents.snapshot import Snapshot
 from dominoenv.policies import Actions, Masks, Observations, Policy
 
-WINDOW = 2000  # seats: what the share of beaten ones looks back upon
-PRIOR = 20  # seats, half of them beaten: what is assumed of a member that has hardly played
+WINDOW = 2000  # seats over which the share of beaten ones is measured
+PRIOR = 20  # seats, half of them beaten: added for members that have hardly played
 
 Function: TypeAlias = Callable[[NDArray[np.float32], NDArray[np.int8]], Any]
 Player: TypeAlias = Policy | Function | str
-Opponent: TypeAlias = tuple[Player, float]  # who, and how often relative to the others
+Opponent: TypeAlias = tuple[Player, float]  # and its weight relative to the others
 Opponents: TypeAlias = "OpponentPool | Player | Sequence[Opponent]"
 
 
 @kernel
 def _draw_rolls(seed: Any, matches: Any, rolls: Any) -> None:
-    """Draw a number in [0, 1) for each seat of each match, which depends on these alone."""
+    """Draw a number in [0, 1) for each seat of each match, from seed, match and seat alone."""
     for k in range(rolls.shape[0]):
         for seat in range(rolls.shape[1]):
             start = open_stream(seed[0], matches[k], LINEUP + seat)
@@ -58,7 +58,7 @@ class FunctionPolicy(Policy):
         self.function = function
 
     def act(self, observations: Observations, masks: Masks) -> Actions:
-        """Return what the function answers: one action for each of n decisions."""
+        """Return the result of the function: one action for each of n decisions."""
         if observations.dtype == np.uint8:
             observations = self.layout.scaled(observations)
         return as_array("actions", self.function(observations, masks), IllegalActionError)
@@ -66,45 +66,45 @@ class FunctionPolicy(Policy):
 
 @dataclass
 class Tally:
-    """How the learner did against some seats; a seat is beaten if it has more penalty points."""
+    """Results of the learner against some seats; a seat is beaten if it has more penalty points."""
 
     seats: float = 0.0
     beaten: float = 0.0
-    """A tie is half of one."""
+    """A tie counts half."""
 
     def add(self, seats: float, beaten: float) -> None:
-        """Take in what an episode brought."""
+        """Add the results of an episode."""
         self.seats += seats
         self.beaten += beaten
 
     def shrink(self, seats: float) -> None:
-        """Let all that was taken in count for so many seats at most."""
+        """Scale the results down to at most so many seats."""
         if self.seats > seats:
             self.seats, self.beaten = float(seats), self.beaten * seats / self.seats
 
 
 @dataclass(eq=False)
 class Member:
-    """One of a pool, under a name of its own there."""
+    """A member of a pool, with a unique name in it."""
 
     number: int
-    """Stands in line-ups; never given twice in one pool."""
+    """Its number in line-ups; never reused in a pool."""
     name: str
     policy: Policy
     weight: float
     recent: Tally = field(default_factory=Tally)
-    """Of about the last WINDOW seats: older ones count less and less."""
+    """Results over about the last WINDOW seats; older ones fade out."""
 
     @property
     def kind(self) -> str:
-        """The policy's name: what snapshots, say, have in common."""
+        """The policy's name, shared by all snapshots, for example."""
         return _name_of(self.policy)
 
     @property
     def beaten_share(self) -> float:
-        """Share of its recent seats that the learner beat; near 1/2 as long as it has hardly any.
+        """Share of its recent seats that the learner beat; 1/2 means equal strength.
 
-        Where the learner is no better than this member, it is 1/2.
+        It starts near 1/2 and moves as results come in.
         """
         return (self.recent.beaten + PRIOR / 2) / (self.recent.seats + PRIOR)
 
@@ -112,14 +112,14 @@ class Member:
 class OpponentPool:
     """Members with weights, each a policy, its name, or a function of (observations, masks).
 
-    - opponents: one of these, or (one of these, weight) pairs; left out, the pool is empty, and
-      somebody must be added before games can begin.
+    - opponents: one of these, or (one of these, weight) pairs; if omitted, the pool is empty and
+      needs a member before games can begin.
 
-    Several environments may share a pool: what is changed holds for all of them from the next
-    episode of each game on. Each plays with copies of the policies (shallow ones: weights are
-    shared) and generators of its own. Copied or pickled environments have a pool of their own.
+    Several environments may share a pool; changes apply to all of them from the next episode of
+    each game on. Each environment plays with shallow copies of the policies (weights are shared)
+    and its own generators. Copied or pickled environments have their own pool.
 
-    Raises DominoErrors for members, weights and names that cannot be; nothing has changed then.
+    Raises DominoErrors for invalid members, weights and names; the pool is left unchanged.
     """
 
     def __init__(
@@ -151,7 +151,7 @@ class OpponentPool:
 
     @property
     def members(self) -> tuple[Member, ...]:
-        """Who is in the pool, in the order of coming."""
+        """The members in the order in which they were added."""
         return tuple(self._members.values())
 
     # ------------------------------------------------------------------------------------ changing
@@ -159,32 +159,34 @@ class OpponentPool:
     def add(self, who: Player, weight: float = 1.0, name: str | None = None) -> Member:
         """Add a member.
 
-        name: must be free; left out, the policy's name, with a number behind it where that is taken
+        name: must be free; by default the policy's name, with a number if that is taken
         (`random`, `random-2`).
         """
         policy, weight = _as_policy(who, self.rules), _checked_weight(weight)
         if name is not None and (not isinstance(name, str) or not name or name in self):
-            raise DominoError(f"opponent {name!r}: the name must be a text that is not taken yet")
+            raise DominoError(f"opponent {name!r}: the name must be text that is not in use")
         member = Member(self._next, name or _free_name(_name_of(policy), self), policy, weight)
         self._next += 1
         self._members[member.name] = member
         return member
 
     def remove(self, name: str) -> Member:
-        """Remove a member, but not the last one; it plays the episodes on that it is seated in."""
+        """Remove a member, but not the last one; it finishes the episodes that it is in."""
         member = self[name]
         if len(self) == 1:
-            raise DominoError(f"opponent {name!r} is the last of the pool: add another one first")
+            raise DominoError(
+                f"opponent {name!r} is the last one in the pool: add another one first"
+            )
         return self._members.pop(member.name)
 
     def reweigh(self, weights: Mapping[str, float]) -> None:
-        """Give some members, by name, new weights."""
+        """Set the weights of some members, by name."""
         new = [(self[name], _checked_weight(weight)) for name, weight in weights.items()]
         for member, weight in new:
             member.weight = weight
 
     def replace(self, opponents: Player | Sequence[Opponent]) -> None:
-        """Put others in the place of all members."""
+        """Replace all members."""
         if isinstance(opponents, str | Policy) or callable(opponents):
             opponents = [(opponents, 1.0)]
         try:
@@ -210,8 +212,8 @@ class OpponentPool:
     def draw(self, seed: int, matches: NDArray[np.int64]) -> NDArray[np.int64]:
         """Return (n, P) numbers of members, one for each seat of (n,) matches of a seed.
 
-        They depend on the arguments and on members and weights alone. Raises DominoError for an
-        empty pool.
+        They depend on the arguments, the members and their weights alone. Raises DominoError for
+        an empty pool.
         """
         if not self._members:
             raise DominoError("the pool is empty: opponents must be at least one")
@@ -224,7 +226,7 @@ class OpponentPool:
         return drawn
 
     def note(self, member: Member, seats: int, beaten: float) -> None:
-        """Take in how the learner did against so many seats of a member, or of a former one."""
+        """Add the learner's results against so many seats of a member, or of a former one."""
         self.totals.setdefault(member.kind, Tally()).add(seats, beaten)
         here = self._members.get(member.name)
         if here is not None and here.number == member.number:
@@ -236,9 +238,9 @@ class OpponentPool:
     def get_state(
         self, former: Iterable[Member] = ()
     ) -> tuple[dict[str, Any], dict[str, NDArray[np.float32]]]:
-        """Return what JSON can hold, and arrays by name: the weights of snapshots; see `set_state`.
+        """Return JSON values, and arrays by name (the weights of snapshots); see `set_state`.
 
-        former: members that have been removed and are seated still.
+        former: removed members that still play in some episode.
         """
         described: list[dict[str, Any]] = []
         arrays: dict[str, NDArray[np.float32]] = {}
@@ -260,11 +262,11 @@ class OpponentPool:
     def read_state(
         self, described: Mapping[str, Any], arrays: Mapping[str, NDArray[Any]]
     ) -> dict[int, Member]:
-        """Return the members of a state by number, the former ones too; nothing changes.
+        """Return the members of a state by number, former ones included; the pool is unchanged.
 
-        Snapshots are made anew, from arrays among which others may be. All other members must stand
-        in this pool under the same names, whatever their weights. Raises CheckpointError for one
-        that is missing.
+        Snapshots are rebuilt from the arrays, which may include others. All other members must be
+        in this pool under the same names, with any weights. Raises CheckpointError for a missing
+        one.
         """
         return {
             entry["number"]: Member(
@@ -278,7 +280,7 @@ class OpponentPool:
         }
 
     def set_state(self, described: Mapping[str, Any], members: Mapping[int, Member]) -> None:
-        """Put a state back: what `get_state` described, with what `read_state` made of it."""
+        """Restore a state: what `get_state` described, with the members from `read_state`."""
         here = [members[entry["number"]] for entry in described["members"] if entry["here"]]
         self._members = {member.name: member for member in here}
         self._next = int(described["next"])
@@ -292,13 +294,13 @@ class OpponentPool:
         if entry["name"] not in self:
             raise CheckpointError(
                 f"the saved pool has an opponent {entry['name']!r}, which this one lacks: add it "
-                f"before the state is put back; {nearest(entry['name'], self._members)}"
+                f"before restoring the state; {nearest(entry['name'], self._members)}"
             )
         return self._members[entry["name"]].policy
 
 
 def as_pool(rules: Rules, opponents: Opponents) -> OpponentPool:
-    """Return a pool of opponents, or the one that was given. Raises DominoErrors."""
+    """Return a pool of the opponents, or the given pool. Raises DominoErrors."""
     if not isinstance(opponents, OpponentPool):
         pool = OpponentPool(rules)
         pool.replace(opponents)

@@ -1,4 +1,4 @@
-"""`SelfPlay`: keeps snapshots of the learner in a pool of opponents."""
+"""`SelfPlay`: manages snapshots of the learner in a pool of opponents."""
 
 from __future__ import annotations
 
@@ -15,20 +15,20 @@ MIN_CHANCE = 1e-3  # of a member that is always beaten, against 1 for one that a
 
 
 class SelfPlay:
-    """Adds snapshots to a pool, forgets some, and weighs them; the other members are left alone.
+    """Adds snapshots to a pool, drops some, and weighs them; other members are left unchanged.
 
     - weight: of all snapshots together, relative to the pool's other members.
-    - keep: how many are kept at most.
-    - which: of them all. "newest"; or "spaced": spread over the whole training as evenly as can be,
-      the first and the newest always among them.
-    - draw: how often each. "uniform"; or "prioritised": in proportion to (1 - x)^2, where x is the
-      share of its seats that the learner beat (prioritised fictitious self-play with the weighting
-      of the main agents in Vinyals et al., "Grandmaster level in StarCraft II using multi-agent
-      reinforcement learning", Nature 575, 2019). `Member.beaten_share` says how x is measured.
+    - keep: maximum number of snapshots.
+    - which: the ones to keep. "newest"; or "spaced": spread over the whole training as evenly as
+      possible, always including the first and the newest.
+    - draw: their relative weights. "uniform"; or "prioritised": proportional to (1 - x)^2, where x
+      is the share of its seats that the learner beat (prioritised fictitious self-play with the
+      weighting of the main agents in Vinyals et al., "Grandmaster level in StarCraft II using
+      multi-agent reinforcement learning", Nature 575, 2019). `Member.beaten_share` measures x.
 
-    All that it goes by stands in the pool: there is nothing else to save.
+    All of its state is in the pool: there is nothing else to save.
 
-    Raises DominoErrors for settings that cannot be.
+    Raises DominoErrors for invalid settings.
     """
 
     def __init__(
@@ -55,15 +55,14 @@ class SelfPlay:
         return [member for member in self.pool.members if isinstance(member.policy, Snapshot)]
 
     def take(self, snapshot: Snapshot) -> None:
-        """Add a snapshot, forget what is beyond `keep`, and weigh all anew.
+        """Add a snapshot, drop those beyond `keep`, and update the weights.
 
-        Raises DominoError where there is one of the same or a later time.
+        Raises DominoError if the pool has one of the same or a later time.
         """
         times = _times(self.snapshots)
         if times and times[-1] >= snapshot.taken_at:
             raise DominoError(
-                f"a snapshot of {snapshot.taken_at} cannot follow one of {times[-1]}: what is "
-                "newer must have been taken later"
+                f"a snapshot taken at {snapshot.taken_at} cannot follow one taken at {times[-1]}"
             )
         self.pool.add(snapshot, self.weight, name=f"{snapshot.name}-{snapshot.taken_at}")
         while len(kept := self.snapshots) > self.keep:
@@ -72,7 +71,7 @@ class SelfPlay:
         self.weigh()
 
     def weigh(self) -> None:
-        """Share the snapshots' weight out among them, by what games have brought since."""
+        """Distribute the weight among the snapshots, by the results so far."""
         snapshots = self.snapshots
         beaten = np.array([member.beaten_share for member in snapshots])
         chances = np.ones(len(snapshots))

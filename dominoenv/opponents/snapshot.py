@@ -1,9 +1,8 @@
-"""`Snapshot`: a network as it was at one moment, which plays on its own and stays as it is.
+"""`Snapshot`: a frozen copy of a policy network.
 
-A perceptron in plain numpy: a few matrix products for each batch, no framework, and no weight
-shared with anybody. `dominoenv.opponents.trained.take_snapshot` makes one of a network that is being
-trained; who trains with something else hands over the weights. Letters: n decisions, L entries of
-an observation, A actions.
+A perceptron in plain numpy: a few matrix products for each batch, no framework, no shared weights.
+`dominoenv.opponents.trained.take_snapshot` copies an SB3 network; with another framework, pass the
+weights. Letters: n decisions, L entries of an observation, A actions.
 """
 
 from __future__ import annotations
@@ -24,13 +23,12 @@ ACTIVATIONS = ("relu", "tanh")
 
 
 class Snapshot(Policy):
-    """Plays by a perceptron of its own.
+    """Plays with its own perceptron.
 
-    - layers: (weights (inputs, outputs), biases (outputs,)) each, from L inputs to A outputs, which
-      are log probabilities up to a constant; copied.
+    - layers: (weights (inputs, outputs), biases (outputs,)) each, from L inputs to A logits.
     - activation: "relu" or "tanh", between the layers.
-    - taken_at: when it was taken, in whatever the training counts by; `SelfPlay` goes by it.
-    - deterministic: the most probable legal action; otherwise drawn by the policy's own `rng`.
+    - taken_at: when it was taken, in the training's own unit; `SelfPlay` sorts by it.
+    - deterministic: play the most probable legal action; otherwise sample with the policy's `rng`.
 
     Raises DominoError for layers that do not fit each other or the rules, or are not finite.
     """
@@ -60,13 +58,13 @@ class Snapshot(Policy):
         logits = self.logits(observations)
         chances = np.full(logits.shape, -np.inf, np.float32)
         chances[legal] = logits[legal]
-        if not self.deterministic:  # adding Gumbel noise and taking the largest draws by softmax
+        if not self.deterministic:  # Gumbel-max: samples from the softmax
             chances[legal] += self.rng.gumbel(size=int(legal.sum()))
         actions: Actions = chances.argmax(axis=1)
         return actions
 
     def logits(self, observations: Observations) -> Floats:
-        """Return (n, A) unmasked log probabilities, up to a constant of each row."""
+        """Return (n, A) unmasked logits."""
         is_raw = observations.dtype == np.uint8
         rows: Floats = self.layout.scaled(observations) if is_raw else observations
         *hidden, (weights, biases) = self.layers
@@ -83,7 +81,7 @@ class Snapshot(Policy):
     # --------------------------------------------------------------------------------------- state
 
     def get_state(self) -> tuple[dict[str, Any], dict[str, Floats]]:
-        """Return what JSON can hold, and the arrays by name; see `from_state`."""
+        """Return JSON values, and the arrays by name; see `from_state`."""
         settings = {
             "activation": self.activation,
             "taken_at": self.taken_at,
@@ -104,7 +102,7 @@ class Snapshot(Policy):
             layers = [(arrays[f"weights {i}"], arrays[f"biases {i}"]) for i in numbers]
             return cls(rules, layers, **settings)
         except (KeyError, TypeError, DominoError) as error:
-            raise CheckpointError(f"a saved snapshot cannot be put back: {error}") from error
+            raise CheckpointError(f"a saved snapshot cannot be restored: {error}") from error
 
 
 def _checked_layers(

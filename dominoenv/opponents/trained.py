@@ -1,7 +1,7 @@
-"""Trained policies and the file they are kept in.
+"""Trained policies and their checkpoint files.
 
-A checkpoint is a `torch.save` of tensors, numbers and texts alone and is read with
-`weights_only=True`: opening a stranger's file runs no code of theirs. Needs the extra: `pip install
+A checkpoint is a `torch.save` of tensors, numbers and strings only. It is read with
+`weights_only=True`, so untrusted files run no code. Needs the extra: `pip install
 "dominoenv[train]"`. Letters: A actions, L entries of an observation.
 """
 
@@ -39,7 +39,7 @@ ACTIVATIONS = {"relu": torch.nn.ReLU, "tanh": torch.nn.Tanh}
 
 
 def network_options(network: Mapping[str, Any]) -> dict[str, Any]:
-    """Return SB3's `policy_kwargs` of a network: `hidden` layer sizes and an `activation`."""
+    """Return SB3's `policy_kwargs` for a network with `hidden` layer sizes and an `activation`."""
     return {
         "net_arch": list(network["hidden"]),
         "activation_fn": ACTIVATIONS[network["activation"]],
@@ -47,9 +47,9 @@ def network_options(network: Mapping[str, Any]) -> dict[str, Any]:
 
 
 class TrainedPolicy(Policy):
-    """Plays by an SB3 policy network.
+    """Plays with an SB3 policy network.
 
-    deterministic: the most probable legal action; otherwise drawn by the policy's own `rng`.
+    deterministic: play the most probable legal action; otherwise sample with the policy's `rng`.
     """
 
     name = "trained"
@@ -68,13 +68,13 @@ class TrainedPolicy(Policy):
     def act(self, observations: Observations, masks: Masks) -> Actions:
         """Return one legal action for each of n decisions."""
         logits = self.logits(observations)
-        if not self.deterministic:  # adding Gumbel noise and taking the largest draws by softmax
+        if not self.deterministic:  # Gumbel-max: samples from the softmax
             logits = logits + self.rng.gumbel(size=logits.shape)
         actions: Actions = np.where(masks, logits, -np.inf).argmax(axis=1)
         return actions
 
     def probabilities(self, observations: Observations, masks: Masks) -> Numbers:
-        """Return (n, A) what the network gives each legal action, whichever `act` then takes."""
+        """Return (n, A) probabilities of the legal actions, also for a deterministic policy."""
         logits = np.where(masks, self.logits(observations), -np.inf).astype(np.float64)
         weights = np.exp(logits - logits.max(axis=1, keepdims=True))
         chances: Numbers = weights / weights.sum(axis=1, keepdims=True)
@@ -82,7 +82,7 @@ class TrainedPolicy(Policy):
 
     @torch.no_grad()
     def logits(self, observations: Observations) -> np.ndarray[Any, np.dtype[np.float32]]:
-        """Return (n, A) unmasked log probabilities, up to a constant of each row."""
+        """Return (n, A) unmasked logits."""
         rows = observations
         if rows.dtype == np.uint8:
             rows = self.layout.scaled(rows)
@@ -100,10 +100,10 @@ def take_snapshot(
     taken_at: int = 0,
     deterministic: bool = False,
 ) -> Snapshot:
-    """Return what a network is now as a policy of its own; later training does not change it.
+    """Return a frozen copy of a network; later training does not change it.
 
-    taken_at, deterministic: as in `Snapshot`. Raises DominoError for networks that are no
-    perceptrons with the activations of `Snapshot`, and for weights that are not finite.
+    taken_at, deterministic: as in `Snapshot`. Raises DominoError unless the network is a perceptron
+    with an activation of `Snapshot` and finite weights.
     """
     linear, between = _perceptron(network)
     kinds = {type(layer) for layer in between}
@@ -111,8 +111,8 @@ def take_snapshot(
     is_flat = isinstance(network.pi_features_extractor, FlattenExtractor)
     if not is_flat or not names or len(between) != len(linear) - 1:
         raise DominoError(
-            "snapshots are taken of plain perceptrons with relu or tanh; other networks can join a "
-            "pool as a Policy written for them"
+            "snapshots need a plain perceptron with relu or tanh; for another network, write a "
+            "Policy and add that to the pool"
         )
     layers = [(_as_numpy(one.weight).T, _as_numpy(one.bias)) for one in linear]
     return Snapshot(rules, layers, names[0], taken_at=taken_at, deterministic=deterministic)
@@ -126,7 +126,7 @@ def _as_numpy(tensor: torch.Tensor) -> np.ndarray[Any, np.dtype[np.float32]]:
 def _perceptron(
     network: MaskableActorCriticPolicy,
 ) -> tuple[list[torch.nn.Linear], list[torch.nn.Module]]:
-    """Return the linear layers that lead to the logits, and whatever else does."""
+    """Return the linear layers that lead to the logits, and the other modules between them."""
     layers = [*network.mlp_extractor.policy_net, network.action_net]
     linear = [layer for layer in layers if isinstance(layer, torch.nn.Linear)]
     return linear, [layer for layer in layers if not isinstance(layer, torch.nn.Linear)]
@@ -142,10 +142,10 @@ def save_checkpoint(
     weights: Mapping[str, torch.Tensor],
     **more: Any,
 ) -> None:
-    """Write a checkpoint: the file is there whole, or the one before it still is.
+    """Write a checkpoint file atomically.
 
     network: `hidden` and `activation`; weights: the policy's state_dict; more: tensors, numbers,
-    texts, and dicts or lists of them, such as a training's state.
+    strings, and dicts or lists of them, such as the state of a training run.
     """
     content = {
         "format": FORMAT,
@@ -172,7 +172,7 @@ def read_checkpoint(path: str | Path) -> dict[str, Any]:
     foreign = f"{path} is damaged, or not a checkpoint that experiments.train wrote"
     try:
         with warnings.catch_warnings():
-            warnings.simplefilter("ignore")  # torch's guesses about foreign files
+            warnings.simplefilter("ignore")  # torch's guesses about other files
             content = torch.load(path, map_location="cpu", weights_only=True)
     except Exception as error:  # torch raises a dozen kinds for files that are not its own
         raise CheckpointError(foreign) from error
@@ -181,7 +181,7 @@ def read_checkpoint(path: str | Path) -> dict[str, Any]:
     if content.get("version") != VERSION:
         raise CheckpointError(
             f"{path} has version {content.get('version')} of the format, this dominoenv reads "
-            f"version {VERSION}: train anew, or use the dominoenv that wrote it"
+            f"version {VERSION}: train again, or use the dominoenv that wrote it"
         )
     return content
 
@@ -191,8 +191,8 @@ def load_policy(
 ) -> TrainedPolicy:
     """Return the policy of a checkpoint.
 
-    rules: what it shall play; left out, what it was trained for. Raises CheckpointError for a file
-    that is missing, damaged or foreign, and where it was trained for other rules.
+    rules: the rules to play; by default those that it was trained for. Raises CheckpointError for a
+    file that is missing, damaged or no checkpoint, and if it was trained for other rules.
     """
     content = read_checkpoint(path)
     try:
@@ -203,7 +203,7 @@ def load_policy(
         reason = str(error).splitlines()[0]
         raise CheckpointError(f"{path} does not fit this version of dominoenv: {reason}") from error
     if rules is not None and rules != trained_for:
-        raise CheckpointError(f"{path} was trained for {trained_for}; asked was {rules}")
+        raise CheckpointError(f"{path} was trained for {trained_for}, not for {rules}")
     return TrainedPolicy(trained_for, network, seed, deterministic)
 
 

@@ -1,7 +1,7 @@
-"""Annotations: what an agent said of its legal moves, beside a move in a record.
+"""Annotations: probabilities and scores that an agent gave its legal moves, kept in a record.
 
-Probabilities, scores, or both: an annotation is `{"probability": {move: number}, "score": {move: number}}` with one of the two keys at
-least. Letters: n decisions, A actions.
+An annotation is `{"probability": {move: number}, "score": {move: number}}` with at least one of the
+two keys. Letters: n decisions, A actions.
 """
 
 from __future__ import annotations
@@ -19,22 +19,22 @@ PROBABILITY, SCORE = "probability", "score"
 KINDS = (PROBABILITY, SCORE)
 Annotation = dict[str, dict[str, float]]
 
-LARGEST = 1e12  # of a score, either way
-SLACK = 1e-3  # probabilities may be rounded: so much their sum may be off
+LARGEST = 1e12  # absolute value of a score
+SLACK = 1e-3  # tolerance of the sum of probabilities, which may be rounded
 DIGITS = 6  # after the point, as the library writes them
 
-# A mistake, by what a record itself carries:
-UNLIKELY = 0.1  # ... a probability below this part of the largest
-FAR = 0.5  # ... a score that lies behind by more than this part of what usually is at stake
+# A mistake has
+UNLIKELY = 0.1  # ... a probability below this fraction of the largest
+FAR = 0.5  # ... or a score below the best by more than this fraction of the usual stake
 
 
 def checked_annotation(
     annotation: object, legal: Collection[str], move_text: Callable[[str], str] = str
 ) -> Annotation:
-    """Return an annotation of some legal moves, or raise RecordError.
+    """Return a checked annotation of the legal moves, or raise RecordError.
 
-    move_text: brings a move to the form that it has in `legal`. Moves that are left out have the
-    probability 0, and a score that nobody knows.
+    move_text: converts a move to its form in `legal`. Missing moves have probability 0 and an
+    unknown score.
     """
     if not isinstance(annotation, Mapping) or not annotation:
         raise RecordError(
@@ -67,16 +67,17 @@ def _checked(
                 f"legal are {', '.join(legal)}"
             )
         if move in found:
-            raise RecordError(f"annotation: {kind} of {move} stands twice")
+            raise RecordError(f"annotation: {kind} of {move} is given twice")
         found[move] = _number(kind, move, value)
     return found
 
 
 def _number(kind: str, move: str, value: Any) -> float:
     low, high = (0, 1) if kind == PROBABILITY else (-LARGEST, LARGEST)
-    if type(value) not in (int, float) or not low <= value <= high:  # not a number fails as well
+    if type(value) not in (int, float) or not low <= value <= high:  # NaN fails too
         raise RecordError(
-            f"annotation: {kind} of {move}={shortened(value)} must be a number in {low:g} ... {high:g}"
+            f"annotation: {kind} of {move}={shortened(value)} must be a number in "
+            f"{low:g} ... {high:g}"
         )
     number: float = value
     return number
@@ -86,9 +87,9 @@ def _number(kind: str, move: str, value: Any) -> float:
 
 
 def rounded(mask: NDArray[Any], **values: NDArray[Any] | None) -> dict[str, dict[int, float]]:
-    """Return what one decision's rows (A,) say of its legal actions, by action; rounded.
+    """Return the rounded numbers of one decision's legal actions, by action.
 
-    values: `probability` and `score`; None says nothing.
+    values: rows (A,) of `probability` and `score`; None is left out.
     """
     legal = mask.nonzero()[0].tolist()
     return {
@@ -99,29 +100,29 @@ def rounded(mask: NDArray[Any], **values: NDArray[Any] | None) -> dict[str, dict
 
 
 def checked_rows(kind: str, rows: object, masks: NDArray[Any]) -> NDArray[np.float64]:
-    """Return numbers (n, A) of the legal actions of n decisions, or raise DominoError.
+    """Return checked numbers (n, A) for the legal actions of n decisions, or raise DominoError.
 
-    A row in which nothing is legal is ignored.
+    Rows without a legal action are ignored.
     """
     try:
         values = np.asarray(rows, np.float64)
     except (TypeError, ValueError):
-        raise DominoError(f"{kind}: {shortened(rows)} is no array of numbers") from None
+        raise DominoError(f"{kind}: {shortened(rows)} is not an array of numbers") from None
     if values.shape != masks.shape:
-        raise DominoError(f"{kind} has the shape {values.shape}; needed is {masks.shape}")
+        raise DominoError(f"{kind} has the shape {values.shape}, not {masks.shape}")
     at_legal = np.where(masks, values, 0.0)
     low, high = (0.0, 1.0) if kind == PROBABILITY else (-LARGEST, LARGEST)
     if not ((at_legal >= low) & (at_legal <= high)).all():
-        raise DominoError(f"{kind}: a legal action's must be a number in {low:g} ... {high:g}")
+        raise DominoError(f"{kind}: a legal action needs a number in {low:g} ... {high:g}")
     sums = at_legal.sum(axis=1)[masks.any(axis=1)]
     if kind == PROBABILITY and not (np.abs(sums - 1) <= SLACK).all():
         worst = float(sums[np.abs(sums - 1).argmax()])
-        raise DominoError(f"{kind}: those of the legal actions add up to {worst:.6g}, not to 1")
+        raise DominoError(f"{kind}: the legal actions add up to {worst:.6g}, not to 1")
     return values
 
 
 def in_words(note: Mapping[str, Mapping[int, float]], texts: Sequence[str]) -> Annotation:
-    """Return a note with each action as text; texts: all actions of the seat that moves."""
+    """Return numbers by action as numbers by move; texts: all actions of the seat to move."""
     return {
         kind: {texts[action]: value for action, value in values.items()}
         for kind, values in note.items()
@@ -135,12 +136,12 @@ def mistakes(
     moves: Sequence[tuple[int, str]],
     annotations: Sequence[Mapping[str, Mapping[str, float]] | None],
 ) -> list[bool]:
-    """Return which moves of a record its own numbers call mistakes.
+    """Return which moves of a record are mistakes by its annotations.
 
-    moves: (seat, move) each; annotations: what stands beside each. A mistake has less than a tenth of
-    the probability of the likeliest move; or its score lies below the best by more than half of
-    what is usually at stake for that seat: the median, over its moves that carry scores, of the
-    best less the worst. Where a record carries both, probabilities decide.
+    moves: (seat, move) each; annotations: one per move. A mistake has less than a tenth of the
+    probability of the likeliest move; or its score is below the best by more than half of what is
+    usually at stake for that seat: the median, over its moves with scores, of the best minus the
+    worst. If there are both, probabilities decide.
     """
     stakes: dict[int, list[float]] = {}
     for (seat, _), one in zip(moves, annotations, strict=True):

@@ -1,4 +1,4 @@
-"""Deals as records tell them: dealt from a seed, and the tiles of a line in their written form."""
+"""Deals in records: dealt from a seed, and a line's tiles in their canonical form."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from dominoenv.games.registry import kind_of
 
 
 def dealt_round(rules: Rules, seed: int, match: int, index: int) -> dict[str, Any]:
-    """Deal a round as the engine does; return the part of its line that stands before the moves."""
+    """Deal a round as the engine does; return the part of its line before the moves."""
     states = np.zeros(1, kind_of(rules).state)
     states["seed"], states["match"], states["round"] = seed, match, index
     stepping.deal_games(states, rules.record)
@@ -31,7 +31,7 @@ def dealt_round(rules: Rules, seed: int, match: int, index: int) -> dict[str, An
 
 
 def high_first(rules: Rules, line: dict[str, Any]) -> dict[str, Any]:
-    """Return the tiles of a round's line, each written high pip first."""
+    """Return the tiles of a round's line, each with its high pip first."""
     tiles = rules.tiles
     hands, boneyard = line["hands"], line["boneyard"]
     return {
@@ -42,5 +42,5 @@ def high_first(rules: Rules, line: dict[str, Any]) -> dict[str, Any]:
 
 @lru_cache(maxsize=4096)
 def _name(tiles: DominoSet, text: str) -> str:
-    """Return a tile high pip first; it has been parsed before."""
+    """Return a tile with its high pip first; it has been checked before."""
     return tiles.text(tiles.parse(text))

@@ -1,7 +1,6 @@
 """Match records as text: JSON Lines, one match after another (`docs/formats.md`).
 
-This module shapes and writes records; `verify` reads them back and replays every move. Letters: P
-seats.
+This module makes and writes records; `read` reads them and replays every move. Letters: P seats.
 """
 
 from __future__ import annotations
@@ -21,7 +20,7 @@ from dominoenv.games.registry import kind_of, make_rules
 from dominoenv.records.annotations import Annotation
 from dominoenv.records.deals import dealt_round
 
-FORMAT = 1  # rises when a reader of the form before would misread a file
+FORMAT = 1  # raised when older readers would misread a file
 MATCH, ROUND = "match", "round"
 EPISODES = (MATCH, ROUND)
 
@@ -36,7 +35,7 @@ PathLike = str | os.PathLike[str]
 
 
 def round_keys(rules: Rules) -> tuple[str, ...]:
-    """Return the keys of a round's line."""
+    """Return the required keys of a round's line."""
     deal = kind_of(rules).deal
     return (
         *("type", "round", deal.MIDDLE, deal.STARTER, "hands", "boneyard"),
@@ -48,17 +47,17 @@ def round_keys(rules: Rules) -> tuple[str, ...]:
 class Record:
     """A match, or one round of it, as plain JSON values.
 
-    `read_records`, `Game.record` and `Recorder` make them. One that you put together yourself is
-    checked by `verify_record`, not here.
+    `read_records`, `Game.record` and `Recorder` make them. A record of your own is checked by
+    `verify_record`, not here.
     """
 
     header: dict[str, Any]
     rounds: list[dict[str, Any]]  # the finished rounds, in order
-    result: dict[str, Any] | None  # None: the match was broken off
+    result: dict[str, Any] | None  # None: the match is unfinished
 
     @cached_property
     def rules(self) -> Rules:
-        """The rules that the match was played by. Raises RulesError for a header without any."""
+        """The rules of the match. Raises RulesError for a header with invalid rules."""
         return make_rules(self.header["game"], self.header["rules"])
 
     @property
@@ -68,17 +67,17 @@ class Record:
 
     @property
     def num_moves(self) -> int:
-        """How many moves were made, draws and passes among them."""
+        """Number of moves, draws and passes included."""
         return sum(len(one["moves"]) for one in self.rounds)
 
     def lines(self) -> Iterator[str]:
-        """Yield the record's lines, JSON without line ends. RecordError if JSON cannot."""
+        """Yield the lines as JSON, without line ends. Raises RecordError for values JSON lacks."""
         last = [] if self.result is None else [self.result]
         for line in (self.header, *self.rounds, *last):
             try:
                 yield json.dumps(line, ensure_ascii=False, allow_nan=False)
             except (TypeError, ValueError, RecursionError) as error:
-                raise RecordError(f"a record holds plain JSON values: {error}") from None
+                raise RecordError(f"a record must hold plain JSON values: {error}") from None
 
 
 def write_record(
@@ -86,8 +85,8 @@ def write_record(
 ) -> int:
     """Write one record or many to a file, one after another; return how many.
 
-    append: go on after what the file holds instead of replacing it. An iterator is drained as it
-    is written, so that memory stays flat. Raises RecordError where the file cannot be written.
+    append: add to the file instead of replacing it. An iterator is consumed while it is written, so
+    memory use stays constant. Raises RecordError if the file cannot be written.
     """
     number = 0
     path = checked_path(path)
@@ -95,13 +94,13 @@ def write_record(
         with open(path, "a" if append else "w", encoding="utf-8", newline="\n") as file:
             for record in [records] if isinstance(records, Record) else records:
                 if not isinstance(record, Record):
-                    raise RecordError(f"{shortened(record)} is no record")
+                    raise RecordError(f"{shortened(record)} is not a record")
                 file.writelines(f"{line}\n" for line in record.lines())
                 number += 1
     except OSError as error:
         raise RecordError(f"cannot write {path!r}: {error.strerror}") from error
     except UnicodeEncodeError as error:
-        raise RecordError(f"a record is Unicode text: {error}") from None
+        raise RecordError(f"a record must be Unicode text: {error}") from None
     return number
 
 
@@ -112,21 +111,21 @@ def write_record(
 class PlayedRound:
     """A finished round as `Game` keeps it: the deal follows from three numbers."""
 
-    seed: int | None  # None: the round was begun from a position
+    seed: int | None  # None: the round began from a position
     match: int
     index: int  # into the rules' rounds
     moves: tuple[str, ...]
     penalties: tuple[int, ...]
-    annotations: tuple[Annotation | None, ...] = ()  # one a move, or none at all
+    annotations: tuple[Annotation | None, ...] = ()  # one per move, or empty
 
     def __deepcopy__(self, memo: dict[int, Any]) -> Self:
-        return self  # frozen: copies of a game share it
+        return self  # immutable: copies of a game share it
 
     def line(self, rules: Rules, scores: Sequence[int]) -> dict[str, Any]:
         """Return the round's line; scores: (P,) totals after it. RecordError if it has no deal."""
         if self.seed is None:
             raise RecordError(
-                f"round {self.index} was begun from a position, which tells no deal to record"
+                f"round {self.index} began from a position, so there is no deal to record"
             )
         return {
             **dealt_round(rules, self.seed, self.match, self.index),
@@ -148,14 +147,14 @@ def played_round(game: MatchPlay, annotations: Sequence[Annotation | None]) -> P
 def match_record(
     rules: Rules, played: Sequence[PlayedRound], players: Sequence[str] | None
 ) -> Record:
-    """Return the record of a match's finished rounds, with its result if they are all of it.
+    """Return the record of a match's finished rounds, with the result if the match is over.
 
-    The seed stands in the record if all rounds are of one seed. Raises RecordError.
+    The record has a seed if all rounds have the same one. Raises RecordError.
     """
     if played and played[0].index > 0:
         raise RecordError(
-            f"the match began with round {played[0].index}; a record begins with round 0, or holds "
-            f"one round: record(episode='round')"
+            f"the match began with round {played[0].index}, but a record begins with round 0; for "
+            f"a single round use record(episode='round')"
         )
     deals = {(one.seed, one.match) for one in played}
     if len(deals) > 1 and rules.starter_is_drawn:
@@ -174,7 +173,7 @@ def match_record(
 
 
 def round_record(rules: Rules, played: PlayedRound, players: Sequence[str] | None) -> Record:
-    """Return the record of one round as an episode of its own: its totals are its penalties."""
+    """Return the record of a one-round episode; its scores are its penalties."""
     line = played.line(rules, played.penalties)
     header = header_of(rules, played.seed, played.match, players, ROUND)
     return Record(header, [line], result_of(played.penalties))
@@ -190,9 +189,9 @@ def header_of(
     players: Sequence[str] | None = None,
     episode: str = MATCH,
 ) -> dict[str, Any]:
-    """Return the first line of a record.
+    """Return the header line of a record.
 
-    players: P names, else `seat 0`, `seat 1` ... Raises RecordError for names that cannot be.
+    players: P names; default `seat 0`, `seat 1` ... Raises RecordError for invalid names.
     """
     header = {
         "type": "match",
@@ -215,31 +214,31 @@ def checked_names(rules: Rules, names: object) -> list[str]:
     if names is None:
         return [f"seat {seat}" for seat in range(rules.players)]
     if not isinstance(names, list | tuple) or len(names) != rules.players:
-        raise RecordError(f"players={shortened(names)} must be {rules.players} names, one a seat")
+        raise RecordError(f"players={shortened(names)} must be {rules.players} names, one per seat")
     for name in names:
         if not isinstance(name, str) or not _is_unicode(name):
-            raise RecordError(f"players: {shortened(name)} is no name; a name is Unicode text")
+            raise RecordError(f"players: {shortened(name)} is not a name; a name is Unicode text")
     return list(names)
 
 
 def _is_unicode(text: str) -> bool:
-    """Return whether UTF-8 can hold a text; half a surrogate pair it cannot."""
+    """Return whether a text can be encoded as UTF-8: it has no lone surrogates."""
     return all(not 0xD800 <= ord(letter) < 0xE000 for letter in text)
 
 
 def result_of(scores: Sequence[int]) -> dict[str, Any]:
-    """Return the last line of a record: the totals, and who has the lowest."""
+    """Return the result line of a record: the totals, and who has the lowest."""
     winners = [seat for seat, score in enumerate(scores) if score == min(scores)]
     return {"type": "result", "scores": list(scores), "winners": winners}
 
 
 def checked_path(path: object) -> str:
-    """Return a path as text, or raise RecordError for what is no path."""
+    """Return a path as text, or raise RecordError."""
     if not isinstance(path, str | os.PathLike):
-        raise RecordError(f"{shortened(path)} is no path of a file")
+        raise RecordError(f"{shortened(path)} is not a file path")
     name = os.fspath(path)
     if not isinstance(name, str) or "\0" in name:
-        raise RecordError(f"{shortened(name)} is no path of a file")
+        raise RecordError(f"{shortened(name)} is not a file path")
     return name
 
 

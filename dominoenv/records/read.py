@@ -1,7 +1,7 @@
-"""Reading match records: every line is checked, every round replayed through the engine.
+"""Reading match records: every line is checked, every round replayed by the engine.
 
-A file is untrusted: it is read line by line, as JSON, and nothing in it is ever run or unpickled.
-Memory holds one match at a time, and a line has a greatest length.
+Files are untrusted: they are read line by line, as JSON, and nothing in them is run or unpickled.
+Memory holds one match at a time, and the length of a line is limited.
 """
 
 from __future__ import annotations
@@ -38,23 +38,23 @@ from dominoenv.records.format import (
     round_keys,
 )
 
-MAX_LINE = 1 << 20  # bytes; the longest round that can be played needs a small part of it
+MAX_LINE = 1 << 20  # bytes; far more than the longest possible round
 KINDS = ("match", "round", "result")
 MAX_SEEDS = 1 << 64
 
-Line = tuple[str, dict[str, Any]]  # where it stands, and what it holds
+Line = tuple[str, dict[str, Any]]  # its place in the file, and its content
 Follower = Callable[[MatchPlay], None]  # called at the deal of each round, and after every move
 
 
 def read_records(
     path: PathLike, *, partial: bool = False, follow: Follower | None = None
 ) -> Iterator[Record]:
-    """Yield the matches in a file, each after all of it was verified.
+    """Yield the matches in a file, each after it has been verified completely.
 
-    partial: take matches that were broken off as well, with the rounds that are complete. follow:
-    called with the game that replays a round, at its deal and after every move. The file is read as
-    the iterator moves on. Raises RecordError naming file, line, round and move for
-    whatever is wrong, also for a file that cannot be opened or holds no match.
+    partial: accept unfinished matches, with their complete rounds. follow: called with the game
+    that replays a round, after the deal and after every move. The file is read lazily. Raises
+    RecordError naming file, line, round and move for anything invalid, also for a file that cannot
+    be opened or holds no match.
     """
     name = checked_path(path)
     yield from _records(_lines(name, partial), name, partial, follow)
@@ -63,10 +63,10 @@ def read_records(
 def verify_record(record: Record, *, partial: bool = False, follow: Follower | None = None) -> None:
     """Replay a record; see `read_records`.
 
-    Raises RecordError naming line, round and move for whatever is wrong.
+    Raises RecordError naming line, round and move for anything invalid.
     """
     if not isinstance(record, Record):
-        raise RecordError(f"{shortened(record)} is no record")
+        raise RecordError(f"{shortened(record)} is not a record")
     lines = (
         (f"line {number}", _parsed(text, f"line {number}"))
         for number, text in enumerate(record.lines(), 1)
@@ -89,8 +89,8 @@ def _lines(name: str, partial: bool) -> Iterator[Line]:
                     if raw.endswith(b"\n"):
                         raise
                     if partial:
-                        return  # the last line, cut off as it was written
-                    raise RecordError(f"{error}; the file ends here, truncated perhaps") from None
+                        return  # the last line, truncated while it was written
+                    raise RecordError(f"{error}; the file ends here and may be truncated") from None
                 yield where, line
     except OSError as error:
         raise RecordError(f"cannot read {name!r}: {error.strerror}") from error
@@ -102,7 +102,7 @@ def _raw_lines(file: BinaryIO, name: str) -> Iterator[tuple[str, bytes]]:
         number += 1
         where = f"{name}, line {number}"
         if len(raw) > MAX_LINE:
-            raise RecordError(f"{where}: longer than {MAX_LINE} bytes, which no round needs")
+            raise RecordError(f"{where}: longer than {MAX_LINE} bytes, more than any round needs")
         yield where, raw
 
 
@@ -117,19 +117,19 @@ def _decoded(raw: bytes, where: str) -> str:
 
 
 def _parsed(text: str, where: str) -> dict[str, Any]:
-    """Return a line's JSON object, its kind known; a key may stand in it once."""
+    """Return a line's JSON object of a known kind, without duplicate keys."""
     if not text.strip():
         raise RecordError(f"{where}: blank; every line holds a JSON object")
     try:
         line = json.loads(text, object_pairs_hook=_object, parse_constant=_no_constant)
     except RecursionError:
-        raise RecordError(f"{where}: brackets are nested too deep for a record") from None
+        raise RecordError(f"{where}: brackets are nested too deeply for a record") from None
     except json.JSONDecodeError as error:
         raise RecordError(f"{where}: not JSON: {error.msg}, column {error.colno}") from None
     except ValueError as error:
         raise RecordError(f"{where}: not JSON: {error}") from None
     if not isinstance(line, dict):
-        raise RecordError(f"{where}: {shortened(line)} is no JSON object")
+        raise RecordError(f"{where}: {shortened(line)} is not a JSON object")
     kind = line.get("type")
     if not isinstance(kind, str) or kind not in KINDS:
         raise RecordError(f"{where}: type={shortened(kind)} must be one of {', '.join(KINDS)}")
@@ -141,12 +141,12 @@ def _object(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     if len(found) < len(pairs):
         keys = [key for key, _ in pairs]
         twice = next(key for key in keys if keys.count(key) > 1)
-        raise ValueError(f"key {shortened(twice)} stands twice in one object")
+        raise ValueError(f"key {shortened(twice)} occurs twice in one object")
     return found
 
 
 def _no_constant(name: str) -> None:
-    raise ValueError(f"{name} is no number of a record")
+    raise ValueError(f"{name} is not allowed in a record")
 
 
 def _records(
@@ -158,11 +158,11 @@ def _records(
     for where, line in lines:
         if line["type"] == "match":
             if match is not None:
-                yield match.broken_off(f"{where}: a match too early", partial)
+                yield match.broken_off(f"{where}: the next match begins", partial)
             match, seen = _Match(line, where, follow), seen + 1
         elif match is None:
             raise RecordError(
-                f"{where}: a {line['type']!r} line outside of a match; a 'match' line comes first"
+                f"{where}: a {line['type']!r} line outside a match; a 'match' line must come first"
             )
         elif line["type"] == "round":
             match.add_round(line, where)
@@ -179,7 +179,7 @@ def _records(
 
 
 class _Match:
-    """A match whose lines come in one by one; each is verified before it is kept."""
+    """A match whose lines arrive one by one; each is verified before it is kept."""
 
     def __init__(self, header: dict[str, Any], where: str, follow: Follower | None) -> None:
         self.where, self._follow = where, follow or _ignore
@@ -215,17 +215,17 @@ class _Match:
         self.rounds.append({**kept, ANNOTATIONS: annotations} if ANNOTATIONS in line else kept)
 
     def _checked_index(self, index: Any, where: str) -> int:
-        """Return a round's number; rounds stand in order, and no more than there are."""
+        """Return a round's index; rounds must be in order and not more than the match has."""
         limit, done = len(self.rules.rounds), len(self.rounds)
         if done == self._num_rounds:
-            raise RecordError(f"{where}: a round more than the {done} of this record")
+            raise RecordError(f"{where}: one round more than the {done} of this record")
         number = whole(where, "round", index, 0, limit - 1)
         if self._is_match and number != done:
-            raise RecordError(f"{where}: round {number} stands where round {done} belongs")
+            raise RecordError(f"{where}: found round {number}, expected round {done}")
         return number
 
     def _checked_deal(self, line: dict[str, Any], where: str) -> MatchPlay:
-        """Return a game at the start of a round that could be, and is the seed's, be dealt so."""
+        """Return a game at the start of a round, its deal checked against rules and seed."""
         try:
             position = self._deal.dealt_position(
                 self.rules, line, self.scores if self._is_match else None
@@ -243,7 +243,7 @@ class _Match:
         return game
 
     def _replay(self, game: MatchPlay, line: dict[str, Any], where: str) -> list[Annotation | None]:
-        """Make all moves of a round, which must end with the last; return their annotations."""
+        """Make all moves of a round, which must end it; return their annotations."""
         beside, checked = _checked_annotations(line, where), []
         self._follow(game)
         for number, (move, annotation) in enumerate(zip(line["moves"], beside, strict=True), 1):
@@ -251,13 +251,13 @@ class _Match:
             self._follow(game)
         if not game.round_over:
             raise RecordError(
-                f"{where}: after move {len(line['moves'])} the round goes on, but its moves end; "
+                f"{where}: the round is not over after its last move, {len(line['moves'])}; "
                 f"seat {game.to_move} is to move, legal are {', '.join(game.legal_moves())}"
             )
         return checked
 
     def _check_whole_set(self, line: dict[str, Any], where: str) -> None:
-        """Check that every tile lies somewhere; that none lies twice, the position has checked."""
+        """Check that no tile is missing; duplicates are found when the position is read."""
         tiles, pip = self.rules.tiles, line[self._deal.MIDDLE]
         lying = {int(tiles.ids[pip, pip])}
         for texts in (*line["hands"], line["boneyard"]):
@@ -266,10 +266,10 @@ class _Match:
         if missing:
             names = ", ".join(map(tiles.text, missing[:5]))
             more = f" and {len(missing) - 5} more" if len(missing) > 5 else ""
-            raise RecordError(f"{where}: {names}{more} lie nowhere; a deal has the whole set")
+            raise RecordError(f"{where}: {names}{more} missing; a deal has the whole set")
 
     def _check_seed(self, line: dict[str, Any], where: str) -> None:
-        """Check that the deal is the one that the seed gives."""
+        """Check the deal against the seed."""
         seed, match = self.header["seed"], self.header.get("match", 0)
         dealt = dealt_round(self.rules, seed, match, line["round"])
         for key, value in dealt.items():
@@ -278,16 +278,16 @@ class _Match:
                 own, value = [sorted(hand) for hand in own], [sorted(hand) for hand in value]
             if own != value:
                 raise RecordError(
-                    f"{where}: {key} is not what seed {seed} deals in match {match}; a record "
-                    f"whose deals come from elsewhere has the seed null"
+                    f"{where}: {key} is not what seed {seed} deals in match {match}; deals from "
+                    f"elsewhere need the seed null"
                 )
 
     def finish(self, line: dict[str, Any], where: str) -> Record:
-        """Verify the result's line; return the record."""
+        """Verify the result line; return the record."""
         _check_keys(line, where, RESULT_KEYS)
         if len(self.rounds) < self._num_rounds:
             raise RecordError(
-                f"{where}: the result stands after {len(self.rounds)} of {self._num_rounds} rounds"
+                f"{where}: the result comes after {len(self.rounds)} of {self._num_rounds} rounds"
             )
         wanted = result_of(self.scores)
         for key in ("scores", "winners"):
@@ -300,12 +300,12 @@ class _Match:
             return Record(self.header, self.rounds, None)
         raise RecordError(
             f"{why}: the match that begins in {self.where.rpartition(', ')[2]} has no result after "
-            f"{len(self.rounds)} of {self._num_rounds} rounds (partial=True, --partial accept that)"
+            f"{len(self.rounds)} of {self._num_rounds} rounds (partial=True, --partial accept it)"
         )
 
 
 def _checked_header(header: dict[str, Any], where: str) -> Rules:
-    """Return the rules that a header names, all of it checked."""
+    """Check a header; return its rules."""
     version = header.get("format")
     if type(version) is not int or version != FORMAT:
         raise RecordError(
@@ -328,11 +328,11 @@ def _checked_header(header: dict[str, Any], where: str) -> Rules:
 
 
 def _checked_rules(game: Any, options: Any) -> Rules:
-    """Return the rules of a header, in which every option has a value of its own."""
+    """Return the rules of a header, which must state every option."""
     if not isinstance(game, str) or game not in GAMES:
         raise RecordError(f"game={shortened(game)}: {nearest(shortened(game), GAMES)}")
     if not isinstance(options, dict):
-        raise RecordError(f"rules={shortened(options)} must be an object of all options")
+        raise RecordError(f"rules={shortened(options)} must be an object with all options")
     names = [spec.name for spec in fields(GAMES[game].rules)]
     for key in options:
         if key not in names:
@@ -347,11 +347,11 @@ def _checked_rules(game: Any, options: Any) -> Rules:
 
 
 def _ignore(game: MatchPlay) -> None:
-    """Follow nothing."""
+    """Do nothing: the default `follow`."""
 
 
 def _with_new_keys(line: dict[str, Any], where: str) -> dict[str, Any]:
-    """Return a round's line with its annotations under the name that they have today."""
+    """Return a round's line with its annotations under their present key."""
     if OLD_ANNOTATIONS not in line:
         return line
     if ANNOTATIONS in line:
@@ -361,7 +361,7 @@ def _with_new_keys(line: dict[str, Any], where: str) -> dict[str, Any]:
 
 
 def _checked_annotations(line: dict[str, Any], where: str) -> list[Any]:
-    """Return what stands beside each move of a round, unchecked as yet; None: nothing does."""
+    """Return one annotation per move of a round, None for no annotation; contents unchecked."""
     moves = line["moves"]
     if not isinstance(moves, list):
         raise RecordError(f"{where}: moves={shortened(moves)} must be a list of moves")
@@ -369,7 +369,7 @@ def _checked_annotations(line: dict[str, Any], where: str) -> list[Any]:
     if not isinstance(annotations, list) or len(annotations) != len(moves):
         raise RecordError(
             f"{where}: {ANNOTATIONS}={shortened(annotations)} must be a list with an entry for "
-            f"each of the {len(moves)} moves, null where nothing is known"
+            f"each of the {len(moves)} moves, null for none"
         )
     return annotations
 
@@ -377,9 +377,7 @@ def _checked_annotations(line: dict[str, Any], where: str) -> list[Any]:
 def _push(game: MatchPlay, move: Any, annotation: Any, where: str) -> Annotation | None:
     """Make one move; return its annotation, checked."""
     if game.round_over:
-        raise RecordError(
-            f"{where}: {shortened(move)} comes after the end of the round; legal is nothing"
-        )
+        raise RecordError(f"{where}: {shortened(move)} comes after the end of the round")
     legal, seat = game.legal_moves(), game.to_move
     try:
         checked = None
@@ -399,7 +397,7 @@ def _push(game: MatchPlay, move: Any, annotation: Any, where: str) -> Annotation
 
 
 def _placed(error: DominoError, where: str) -> RecordError:
-    """Return what is wrong with a part of a line, as an error of that line, of readable length."""
+    """Return an error about a part of a line as an error of that line, shortened."""
     text = str(error)
     return RecordError(f"{where}: {text if len(text) <= 300 else text[:296] + ' ...'}")
 
@@ -422,7 +420,7 @@ def _check_text(where: str, key: str, value: Any) -> None:
 
 
 def _check_numbers(where: str, key: str, found: Any, wanted: list[int] | None) -> None:
-    """Check numbers against what the replay gives; 1.0 and true are no numbers here."""
+    """Check numbers against the replay; 1.0 and true are not accepted as integers."""
     plain = isinstance(found, list) and all(type(number) is int for number in found)
     if not plain or found != wanted:
         raise RecordError(f"{where}: {key} is {shortened(found)}; the moves played give {wanted}")

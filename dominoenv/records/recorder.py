@@ -1,4 +1,4 @@
-"""`Recorder`: the matches that a `BatchedGame` or an environment plays, as records."""
+"""`Recorder`: records of the matches that a `BatchedGame` or an environment plays."""
 
 from __future__ import annotations
 
@@ -32,46 +32,45 @@ from dominoenv.records.format import (
 )
 
 Note = dict[str, dict[int, float]]  # probabilities or scores by action
-Notes = dict[int, Note]  # of decisions, by number
+Notes = dict[int, Note]  # by number of the decision
 Names = Sequence[str] | Sequence[Sequence[str]] | None
 
-# A state never comes back within a match: these fields tell one from all others of its match.
+# No state recurs within a match: these fields identify a state within its match.
 PROGRESS = ("round", "ending", "to_move", "passes", "num_played", "boneyard_size", "hands", "table")
 
 
 class Decided(NamedTuple):
-    """A finished episode: which deal, and what was decided; all else follows by replaying."""
+    """A finished episode: its deal and its decisions; everything else follows by replaying."""
 
     seed: int
     match: int
     round: int  # index into the rules' rounds; of a whole match: ignored
-    actions: NDArray[np.int16]  # (n,) action ids, one for each decision
+    actions: NDArray[np.int16]  # (n,) action ids, one per decision
     players: list[str]
     notes: Notes
 
 
 class Recorder:
-    """Notes what is decided in a batch, and makes records of the episodes that were finished.
+    """Stores the decisions of a batch, and makes records of finished episodes.
 
     Attach it before the games are played: `recorder = Recorder(game)`, or `Recorder(env.game)` for
-    an environment. A game that is in the middle of an episode then is recorded from its next
-    episode on. A step costs little more; the moves are replayed when `take` is called. Until then
-    the notes stay in memory, two bytes a decision. Left out are episodes that are broken off, and
-    those that end before anybody decides anything.
+    an environment. A game in the middle of an episode is recorded from its next episode on. The
+    overhead of a step is small: it stores two bytes per decision, and `take` replays the moves.
+    Unfinished episodes are not recorded, nor are those that end before the first decision.
     """
 
     def __init__(self, game: BatchedGame, players: Names = None) -> None:
-        """Attach to a batch of B games, in place of a recorder that was attached before.
+        """Attach to a batch of B games, replacing a recorder that was attached before.
 
-        players: a name for each seat, or B lists of them; else `seat 0` and so on. Raises
-        RecordError for names that cannot be.
+        players: a name for each seat, or B lists of them; default `seat 0` and so on. Raises
+        RecordError for invalid names.
         """
         self.game = game
         self.rename(players)
         size = game.num_games
         self._seeds = np.zeros(size, np.uint64)
         self._matches, self._rounds, self._lengths = np.zeros((3, size), np.int64)
-        self._is_open = np.zeros(size, np.bool_)  # noting this game's episode
+        self._is_open = np.zeros(size, np.bool_)  # this game's episode is being recorded
         self._actions = np.zeros((size, 64), np.int16)
         self._notes: list[Notes] = [{} for _ in range(size)]
         self._finished: deque[Decided] = deque()
@@ -80,7 +79,7 @@ class Recorder:
         game._recorder = self
 
     def rename(self, players: Names) -> None:
-        """Name the seats of episodes that end from now on; see the class for what names can be."""
+        """Name the seats of episodes that end from now on; `players` as in the constructor."""
         is_list = isinstance(players, list | tuple) and len(players) > 0
         nested = is_list and not isinstance(players[0], str)  # type: ignore[index]
         if nested and len(players) != self.game.num_games:  # type: ignore[arg-type]
@@ -100,11 +99,11 @@ class Recorder:
         probability: ArrayLike | None = None,
         score: ArrayLike | None = None,
     ) -> None:
-        """Note what agents hold of the legal actions, about the next decision of each game.
+        """Annotate the next decision of each game with probabilities or scores.
 
-        games: (n,) which, None all. probability, score: (n, A), looked at where an action is
-        legal. They stand in the records beside the moves, with 6 digits after the point. Raises
-        DominoError for numbers that are not finite and for probabilities that do not add up to 1.
+        games: (n,) indices, None for all. probability, score: (n, A); illegal actions are ignored.
+        Records keep them with 6 decimal places. Raises DominoError for numbers that are not finite
+        and for probabilities that do not add up to 1.
         """
         chosen = self.game._games(games)
         masks = self.game.masks[chosen]
@@ -120,19 +119,19 @@ class Recorder:
                 self._notes[i][int(self._lengths[i])] = note
 
     def detach(self) -> None:
-        """Stop noting; what was finished can still be taken."""
+        """Stop recording; finished episodes can still be taken."""
         if self.game._recorder is self:
             self.game._recorder = None
         self._is_open[:] = False
 
     def __len__(self) -> int:
-        """Return how many finished episodes wait to be taken."""
+        """Return the number of finished episodes that can be taken."""
         return len(self._finished)
 
     def take(self) -> Iterator[Record]:
-        """Yield the records of finished episodes in the order in which they ended; each once.
+        """Yield the records of finished episodes once, in the order in which they ended.
 
-        Raises RecordError for an episode whose states were written from outside of the batch.
+        Raises RecordError for an episode whose states were modified from outside the batch.
         """
         while self._finished:
             yield self._replayed(self._finished.popleft())
@@ -140,7 +139,7 @@ class Recorder:
     # ----------------------------------------------------------------------- called by the batch
 
     def began(self, games: NDArray[np.int64]) -> None:
-        """Note which episodes some games begin; each has dealt and waits for a decision."""
+        """Start recording the episodes that some games begin; called after the deal."""
         states = self.game.states
         self._seeds[games] = states["seed"][games]
         self._matches[games] = states["match"][games]
@@ -152,7 +151,7 @@ class Recorder:
                 self._notes[i] = {}
 
     def stepped(self, games: NDArray[np.int64], actions: NDArray[np.int64]) -> None:
-        """Note one action in each of some games; it has been carried out."""
+        """Record one action in each of some games; called after the step."""
         lengths = self._lengths[games]
         if lengths.max(initial=0) >= self._actions.shape[1]:
             self._actions = np.hstack([self._actions, np.zeros_like(self._actions)])
@@ -164,7 +163,7 @@ class Recorder:
             self.began(over)
 
     def changed(self) -> None:
-        """Forget the episodes that go on: states were put in from outside."""
+        """Drop the running episodes; called when states were set from outside."""
         self._is_open[:] = False
 
     # ------------------------------------------------------------------------------------- inside
@@ -176,7 +175,7 @@ class Recorder:
         return Decided(seed, match, index, actions, names, self._notes[i])
 
     def _at_first_decision(self) -> NDArray[np.int64]:
-        """Return the games that stand where their episode begins: dealing it anew shows them."""
+        """Return the games at the start of their episode, found by dealing it again."""
         game, settings = self.game, self.game._settings.copy()
         states, outcomes = game.states.copy(), game._outcomes.copy()
         masks, rewards = game.masks.copy(), game.rewards.copy()
@@ -198,7 +197,7 @@ class Recorder:
         except (IllegalActionError, StopIteration):
             raise RecordError(
                 f"match {episode.match} of seed {episode.seed} was not played from its deal on; "
-                f"its states were written from outside"
+                f"its states were modified from outside"
             ) from None
         if whole:
             return match_record(rules, played, episode.players)
@@ -206,9 +205,10 @@ class Recorder:
 
 
 def replay(game: MatchPlay, episode: Decided, whole: bool, auto_forced: bool) -> list[PlayedRound]:
-    """Play a round, or all rounds, by noted actions; auto_forced: only decisions were noted.
+    """Play a round, or all rounds, from recorded actions.
 
-    Raises IllegalActionError or StopIteration if the actions are of another game.
+    auto_forced: forced moves were not recorded. Raises IllegalActionError or StopIteration if the
+    actions belong to another game.
     """
     decisions, played = enumerate(episode.actions.tolist()), []
     while True:
@@ -232,5 +232,5 @@ def replay(game: MatchPlay, episode: Decided, whole: bool, auto_forced: bool) ->
 
 
 def annotation_at(game: MatchPlay, note: Note | None) -> Annotation | None:
-    """Return what was noted of the seat to move's actions, as text."""
+    """Return the annotation of a decision, with the actions of the seat to move as text."""
     return None if note is None else in_words(note, move_texts(game.rules).texts[game.to_move])

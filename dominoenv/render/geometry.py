@@ -1,8 +1,8 @@
-"""Sector for trains and feet around a centre: pure geometry in polar coordinates.
+"""Sectors for trains and feet around a centre: pure geometry in polar coordinates.
 
-A `Sector` is a slice of the plane: two angles and the distance from which on it is free. Rooms that
-share no angle share no point, so whatever is laid inside its own sector overlaps nothing. Lengths are
-in halves: a tile is 2 long and 1 wide. Angles are radians, clockwise, as y runs down.
+A `Sector` is a part of the plane: two angles and a smallest radius. Sectors that share no angle
+share no point, so tiles laid inside their own sectors never overlap. Lengths are in halves of a
+tile: a tile is 2 long and 1 wide. Angles are radians, clockwise, as y runs down.
 """
 
 from __future__ import annotations
@@ -11,18 +11,18 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from math import atan2, cos, degrees, hypot, inf, pi, sin, tan
 
-from dominoenv.render.view import Link
+from dominoenv.core.board import Link
 
 Point = tuple[float, float]
 
 GAP = 0.08  # between tiles that are joined
 ASIDE = 0.35  # between a tile and the border of its sector, and between the rows of a train
-WIDEST = 1.4  # half of the widest angle that a straight row counts on
+WIDEST = 1.4  # half of the widest angle that a straight row uses
 
 
 @dataclass(frozen=True)
 class Tile:
-    """A tile in its place: its centre, and the angle in degrees to which its outer half points."""
+    """A placed tile: its centre, and the angle in degrees to which its outer half points."""
 
     x: float
     y: float
@@ -30,8 +30,8 @@ class Tile:
     inner: int | None  # pips; None: face down, or a free place
     outer: int | None
     size: float = 1.0  # length of a half
-    kind: str = "tile"  # or "down", a tile face down; "free", a place that waits for a tile
-    ring: str = ""  # why its border is drawn in colour: "open", "pending", "locked" or not at all
+    kind: str = "tile"  # or "down", a tile face down; "free", an empty place for a tile
+    ring: str = ""  # why its border is coloured: "open", "pending", "locked"; "" for no colour
 
     def corners(self) -> list[Point]:
         """Return its four corners."""
@@ -56,26 +56,26 @@ class Sector:
 
     @property
     def middle(self) -> float:
-        """The angle half way."""
+        """The middle angle."""
         return (self.low + self.high) / 2
 
     @property
     def half(self) -> float:
-        """Half of the angle between its borders."""
+        """Half of the angle between the borders."""
         return (self.high - self.low) / 2
 
     def beyond(self, radius: float) -> Sector:
-        """Return the part of it from a distance on."""
+        """Return the part from a distance on."""
         return replace(self, radius=max(radius, self.radius))
 
     def reach(self, width: float) -> float:
-        """Return the distance from which on something so wide fits, standing in its middle."""
+        """Return the distance from which on something of a width fits in the middle."""
         return max(self.radius, (width / 2 + ASIDE) / tan(min(self.half, WIDEST)))
 
     def split(self, shares: Sequence[float], most: Sequence[float]) -> list[Sector]:
-        """Cut it into sectors side by side, by shares, none wider than its most, about the middle.
+        """Divide it by shares into adjacent sectors, each at most as wide as its `most`, centred.
 
-        A small share counts 2/5 of the mean: what has little sector would begin far out.
+        A small share counts as 2/5 of the mean, because narrow sectors push their tiles far out.
         """
         least = 0.4 * sum(shares) / len(shares)
         shares = [max(share, least) for share in shares]
@@ -97,7 +97,7 @@ def polar(radius: float, angle: float) -> Point:
 
 @dataclass
 class Row:
-    """Tiles laid one after another, the line that joins them, and the distance used up."""
+    """Tiles laid one after another, the line that joins them, and the distance they reach."""
 
     tiles: list[Tile]
     rail: list[Point]
@@ -105,13 +105,13 @@ class Row:
 
     @property
     def end(self) -> Point:
-        """The radius and the angle of where the row ends, from which the next one is joined."""
+        """The radius and angle of the end of the row, where the next one is joined."""
         x, y = self.rail[-1]
         return hypot(x, y), atan2(y, x)
 
 
 def place(link: Link | None, radius: float, angle: float, turn: float) -> Tile:
-    """Lay a tile at a distance and an angle, turned against the direction outwards, in radians."""
+    """Place a tile at a distance and an angle, turned from the outward direction, in radians."""
     inner, outer = (None, None) if link is None else link
     x, y = polar(radius, angle)
     kind = "free" if link is None else "tile"
@@ -124,7 +124,7 @@ def is_double(link: Link | None) -> bool:
 
 
 def straight(links: Sequence[Link | None], sector: Sector) -> Row:
-    """Lay tiles straight outwards in the middle of a sector, each as soon as it fits."""
+    """Place tiles straight outwards in the middle of a sector, each as near as it fits."""
     angle, radius = sector.middle, sector.radius
     row = Row([], [], radius)
     for link in links:
@@ -138,9 +138,9 @@ def straight(links: Sequence[Link | None], sector: Sector) -> Row:
 
 
 def winding(links: Sequence[Link | None], sector: Sector, stem: int) -> Row:
-    """Lay `stem` tiles straight outwards and the rest to and fro across the sector.
+    """Place `stem` tiles straight outwards and the rest back and forth across the sector.
 
-    A train that is no longer than its stem is straight.
+    A train no longer than its stem is straight.
     """
     row = straight(links[:stem], sector)
     rest, turn, start = list(links[stem:]), 1, sector.middle
@@ -149,7 +149,7 @@ def winding(links: Sequence[Link | None], sector: Sector, stem: int) -> Row:
         rest = _across(row, rest, sector, start, turn)
         if len(rest) < before:
             turn, start = -turn, sector.high if turn > 0 else sector.low
-        else:  # too narrow for one tile: it goes farther out
+        else:  # too narrow for one tile: go farther out
             row.radius += 1.0
     return row
 
@@ -157,10 +157,10 @@ def winding(links: Sequence[Link | None], sector: Sector, stem: int) -> Row:
 def _across(
     row: Row, links: list[Link | None], sector: Sector, start: float, turn: int
 ) -> list[Link | None]:
-    """Lay as many tiles as fit on an arc, from an angle on; return those that are left."""
+    """Place as many tiles as fit on an arc, from an angle on; return the rest."""
     taken: list[tuple[Link | None, float]] = []
     begins_inside = start == sector.middle
-    for reach in (0.5, 1.0):  # a row with a double across it takes more sector
+    for reach in (0.5, 1.0):  # a row with a double across it needs more room
         arc = row.radius + ASIDE + reach
         taken = _fitting(links, sector, arc, start, turn)
         if reach == 1.0 or not any(is_double(link) for link, _ in taken):
@@ -168,7 +168,7 @@ def _across(
     if not taken:
         return links
     for i, (link, angle) in enumerate(taken):
-        half = (0.4 if is_double(link) else 0.9) / arc  # its ends lie under it
+        half = (0.4 if is_double(link) else 0.9) / arc  # its ends lie under the tile
         row.rail += _bend(row.end, (arc, angle - turn * half), 0 if i or begins_inside else -turn)
         row.rail.append(polar(arc, angle + turn * half))
         row.tiles.append(place(link, arc, angle, 0 if is_double(link) else turn * pi / 2))
@@ -193,7 +193,7 @@ def _fitting(
 
 
 def _bend(start: Point, end: Point, bulge: float, steps: int = 6) -> list[Point]:
-    """Return a line between two points given by distance and angle, bulging to one side."""
+    """Return a curve between two points given by distance and angle, bulging to one side."""
     points = []
     for i in range(1, steps + 1):
         t = i / steps
@@ -206,7 +206,7 @@ def _bend(start: Point, end: Point, bulge: float, steps: int = 6) -> list[Point]
 def swing(start: Point, end: Point, level: float, steps: int = 20) -> list[Point]:
     """Return a line that changes its angle below `level` and runs straight outwards from there.
 
-    Points are given and taken as distance and angle.
+    Points are given as distance and angle.
     """
     change = _turned(end[1] - start[1])
     points = []
@@ -223,5 +223,5 @@ def _turned(angle: float) -> float:
 
 
 def extent(rows: Sequence[Row]) -> float:
-    """Return the distance from the centre that nothing exceeds."""
+    """Return the largest distance from the centre."""
     return max((row.radius for row in rows), default=-inf)

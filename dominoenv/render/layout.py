@@ -1,7 +1,7 @@
-"""Where everything on a table lies: the one layout that all drawings share.
+"""The layout of a table, which all drawings share.
 
 The double is the origin. Lengths are in halves of a tile, x runs to the right, y down. Trains and
-feet stay inside sectors of their own (`sectors.py`), so nothing overlaps, however long the round.
+feet stay inside their own sectors (`geometry.py`), so nothing overlaps, however long the round.
 """
 
 from __future__ import annotations
@@ -15,15 +15,15 @@ from dominoenv.core.board import MIDDLE, Board, TrainView, Tree
 from dominoenv.render.geometry import GAP, Point, Row, Sector, Tile, extent, polar, swing, winding
 from dominoenv.render.view import TableView
 
-# Within these distances rows run straight; what reaches farther winds, so that tiles stay large.
+# Within these distances rows run straight; longer ones wind, so that tiles stay large.
 NEAR_TRAINS, NEAR_TREE = 13.0, 24.0
-ENOUGH = 1.1  # how much farther out rows may reach that are straighter
+ENOUGH = 1.1  # how much farther straighter rows may reach
 NARROW = 2.0  # the width that suits a single row
 FOOT = 0.9  # between a double and its toes
 DOWN = pi / 2  # seat 0 sits below
 T = TypeVar("T")
 
-STRAIGHT, MAX_STEM = 1000, 8  # tiles; a stem longer than any row, and those that are tried
+STRAIGHT, MAX_STEM = 1000, 8  # tiles; a stem longer than any row, and the longest one that is tried
 
 
 @dataclass(frozen=True)
@@ -54,10 +54,10 @@ class Token:
 
 @dataclass
 class Placement:
-    """The table laid out; `radius` is the distance from the middle that nothing exceeds."""
+    """The table laid out; `radius` is the largest distance from the middle."""
 
     radius: float
-    hub: float = 0.0  # radius of the disc on which the engine lies; 0: there is none
+    hub: float = 0.0  # radius of the disc under the engine; 0: none
     tiles: list[Tile] = field(default_factory=list)
     rails: list[Rail] = field(default_factory=list)
     signs: list[Sign] = field(default_factory=list)
@@ -65,7 +65,7 @@ class Placement:
 
 
 def lay_out(table: TableView) -> Placement:
-    """Return where everything on a table lies."""
+    """Return the layout of a table."""
     board = table.board
     layout = _trains(board) if board.tree is None else _tree(board.tree)
     if board.middle is not None:
@@ -74,9 +74,9 @@ def lay_out(table: TableView) -> Placement:
 
 
 def _longest_straight(lay: Callable[[int], tuple[float, list[T]]], near: float) -> list[T]:
-    """Return the rows with the longest stems with which all stays near, or about as near as can be.
+    """Return the rows with the longest stems that keep everything (nearly) as compact as possible.
 
-    lay: returns for the length of a stem how far it all reaches, and the rows.
+    lay: takes the length of a stem, returns how far the rows reach, and the rows.
     """
     laid = []
     for stem in (STRAIGHT, *range(MAX_STEM, 0, -1)):
@@ -106,7 +106,7 @@ def _trains(board: Board) -> Placement:
 
 
 def _sectors(board: Board) -> tuple[float, list[Sector]]:
-    """Cut the plane into a sector for each train, clockwise from below; long ones get more of it."""
+    """Divide the plane into one sector per train, clockwise from below; long ones get more."""
     lengths = [len(train.links) for train in board.trains]
     enough = 6 + sum(lengths) / len(lengths) / 2
     shares = [max(length, enough) for length in lengths]
@@ -154,7 +154,7 @@ def _tree(tree: Tree) -> Placement:
 
 
 def bounds(tiles: Sequence[Tile]) -> tuple[float, float, float, float]:
-    """Return left, top, right and bottom of what tiles cover."""
+    """Return left, top, right and bottom of the tiles."""
     corners = [corner for tile in tiles for corner in tile.corners()]
     xs, ys = [x for x, _ in corners], [y for _, y in corners]
     return min(xs), min(ys), max(xs), max(ys)
@@ -162,7 +162,7 @@ def bounds(tiles: Sequence[Tile]) -> tuple[float, float, float, float]:
 
 @dataclass
 class _Grower:
-    """Lays the rows of a tree: a chain up to its double, then each toe in a sector of its own."""
+    """Places the rows of a tree: a chain up to its double, then each toe in its own sector."""
 
     tree: Tree
     stem: int
@@ -170,7 +170,7 @@ class _Grower:
     widths: dict[int, float] = field(default_factory=dict)  # entry -> width for what grows there
 
     def grow(self, entry: int, foot: Row, sector: Sector) -> None:
-        """Lay all that joins an entry, the last of a row, in the sector beyond it."""
+        """Place everything joined to an entry, the last of a row, in the sector beyond it."""
         toes: list[int | None] = [*self.tree.joined.get(entry, [])]
         toes += [None] * self.tree.missing.get(entry, 0)
         if not toes:
@@ -189,7 +189,7 @@ class _Grower:
                 self.grow(chain[-1], row, part)
 
     def _mark(self, row: Row, chain: list[int]) -> None:
-        """Draw the border of the open foot, and of ends that may be joined now."""
+        """Mark the open foot and the ends that may be joined now."""
         last = chain[-1] if chain else None
         if last is not None and last == self.tree.waiting:
             row.tiles[-1] = replace(row.tiles[-1], ring="pending")
@@ -197,7 +197,7 @@ class _Grower:
             row.tiles[-1] = replace(row.tiles[-1], ring="open")
 
     def _want(self, toe: int | None, level: float) -> float:
-        """Return the angle that suits all that grows from a toe, from a distance on."""
+        """Return the angle that everything beyond a toe needs, from a distance on."""
         if toe is None:
             return NARROW / level
         chain = self.tree.chain(toe)
@@ -208,7 +208,7 @@ class _Grower:
         return self._room(toe) / level
 
     def _room(self, toe: int | None) -> float:
-        """Return the width that suits all that grows from a toe where rows wind."""
+        """Return the width that everything beyond a toe needs if rows wind."""
         if toe is None:
             return NARROW
         if toe not in self.widths:

@@ -1,4 +1,4 @@
-"""What `render()` of an environment does, by its `render_mode`."""
+"""The render modes of environments."""
 
 from __future__ import annotations
 
@@ -25,16 +25,15 @@ Picture: TypeAlias = str | NDArray[np.uint8]
 
 
 def warn_of_no_mode() -> None:
-    """Warn that there is nothing to draw, as Gymnasium's environments do."""
+    """Warn that no render mode was set, as Gymnasium's environments do."""
     gymnasium.logger.warn("render() was called, but no render_mode was chosen")
 
 
 class Renderer:
-    """Draws the positions of an environment in the mode that it was made with.
+    """Draws the positions of an environment in its render mode.
 
-    mode: one of RENDER_MODES, or None for no pictures. reveal: whose hands lie face up: "all", the
-    seats named, or nobody's (None). Raises DominoError for another mode and for seats that are
-    none.
+    mode: one of RENDER_MODES, or None for no pictures. reveal: the hands that lie face up: "all", a
+    list of seats, or None. Raises DominoError for invalid modes and seats.
     """
 
     def __init__(
@@ -53,7 +52,7 @@ class Renderer:
     def draw(self, position: Mapping[str, Any], reveal: Reveal = None) -> Picture | None:
         """Return a picture of a position; in mode "human" show it and return None.
 
-        reveal: whose hands lie face up if the environment was not told. Warns if there is no mode.
+        reveal: the default if the environment has no `reveal`. Warns if there is no mode.
         """
         reveal = reveal if self.reveal is None else self.reveal
         if self.mode is None:

@@ -19,7 +19,7 @@ from dominoenv.render.geometry import Point, Tile
 from dominoenv.render.scene import Area, Box, Disc, Line, Shape, Words
 from dominoenv.render.view import Reveal, view_table
 
-SMOOTH = 2  # drawn so many times larger, then scaled down: edges are smooth
+SMOOTH = 2  # drawn larger by this factor, then scaled down: smooth edges
 MIN_WIDTH, MAX_WIDTH = 300, 6000  # pixels
 ANCHORS = {"start": "ls", "middle": "ms", "end": "rs"}
 
@@ -29,10 +29,10 @@ def render_pixels(
 ) -> NDArray[np.uint8]:
     """Draw a position, a dict as `Game.position()` returns it; return (height, width, 3) uint8.
 
-    reveal: whose hands lie face up: "all", the seats named, or nobody's (None). width: in pixels,
-    300 to 6000; the height is two thirds of it. Raises PositionError or RulesError for a position
-    that cannot be, for hands that are no seats' and another width; DependencyNotInstalled without
-    Pillow (`pip install "dominoenv[render]"`).
+    reveal: the hands that lie face up: "all", a list of seats, or None. width: in pixels, 300 to
+    6000; the height is two thirds of it. Raises PositionError or RulesError for an invalid
+    position, seat or width; DependencyNotInstalled without Pillow (`pip install
+    "dominoenv[render]"`).
     """
     if isinstance(width, bool) or not isinstance(width, int | np.integer):
         raise PositionError(f"width={width!r} must be a whole number of pixels")
@@ -129,7 +129,7 @@ class _Painter:
                 self._dot(*self._at(tile, x + side, y), radius * tile.size, scene.PIPS[pip])
 
     def _at(self, tile: Tile, x: float, y: float) -> Point:
-        """Return the point of the canvas that has these coordinates in a tile's own frame."""
+        """Return the point on the canvas of coordinates in a tile's own frame."""
         turn = radians(tile.angle)
         return (
             tile.x + tile.size * (x * cos(turn) - y * sin(turn)),
@@ -137,7 +137,7 @@ class _Painter:
         )
 
     def _round(self, tile: Tile, x: float, y: float, radius: float, fill: str) -> None:
-        """Fill a turned rectangle with round corners."""
+        """Fill a rotated rectangle with round corners."""
         corners = [(sx, sy) for sx, sy in ((-1, -1), (1, -1), (1, 1), (-1, 1))]
         inner = x - radius, y - radius
         self._fill(tile, [(sx * x, sy * inner[1]) for sx, sy in corners], fill)

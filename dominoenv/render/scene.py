@@ -1,7 +1,7 @@
 """A table as a list of simple shapes on a canvas, for drawings in points: SVG and pixels.
 
-The canvas is 1500 wide and 1000 high: the table lies on the left, a panel on the right says who
-plays, how it stands, what is in the hands and what comes next. The sizes of letters are heights.
+The canvas is 1500 wide and 1000 high: the table on the left, and on the right a panel with players,
+scores, hands and what happens next. Letter sizes are heights.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from dominoenv.render.view import Seat, TableView
 WIDTH, HEIGHT, PANEL = 1500, 1000, 1070  # the panel begins at PANEL
 MARGIN = 24
 LARGEST = 46.0  # a half of a tile is never drawn larger than this
-LETTER = 0.55  # mean width of a letter, of its height
+LETTER = 0.55  # mean width of a letter, relative to its height
 
 FELT, DARK, LINE = "#1f5c4a", "#174639", "#3d7a67"
 IVORY, INK, FAINT = "#fbf7ea", "#f6f2e3", "#a9c7ba"
@@ -91,7 +91,7 @@ Shape: TypeAlias = Box | Disc | Line | Area | Words | Tile
 
 
 def draw(table: TableView) -> list[Shape]:
-    """Return the shapes of a table, in the order in which they cover one another."""
+    """Return the shapes of a table, from bottom to top."""
     shapes: list[Shape] = [
         Box(0, 0, WIDTH, HEIGHT, FELT, 18),
         Box(PANEL, 0, WIDTH - PANEL, HEIGHT, DARK, 18),
@@ -104,7 +104,7 @@ def draw(table: TableView) -> list[Shape]:
 
 @dataclass(frozen=True)
 class _Frame:
-    """How lengths of the layout turn into points of the canvas."""
+    """The mapping from the layout to the canvas."""
 
     scale: float
     x: float
@@ -119,7 +119,7 @@ class _Frame:
 
 
 def _fit(layout: Placement) -> _Frame:
-    """Return the frame in which a layout fills the sector for it; signs stand around a disc."""
+    """Return the frame in which a layout fills its space; signs stand around a disc."""
     if layout.signs:
         scale = min(LARGEST, (HEIGHT / 2 - 64) / layout.radius)
         return _Frame(scale, PANEL / 2, HEIGHT / 2)
@@ -219,7 +219,7 @@ def _seat(seat: Seat, is_marked: bool, top: float, height: float) -> Iterator[Sh
 
 
 def _hand(seat: Seat, x: float, y: float, width: float, height: float) -> Iterator[Tile]:
-    """Lay a hand upright in rows, as large as its sector allows."""
+    """Draw a hand upright in rows, as large as its space allows."""
     size, columns = _grid(seat.size, width, height)
     for i in range(seat.size):
         place = x + (i % columns + 0.5) * size * 1.12, y + (i // columns * 1.06 + 0.5) * size * 2
@@ -230,7 +230,7 @@ def _hand(seat: Seat, x: float, y: float, width: float, height: float) -> Iterat
 
 
 def _grid(tiles: int, width: float, height: float) -> tuple[float, int]:
-    """Return the size of a half and the columns with which so many upright tiles fit best."""
+    """Return the half size and the number of columns with which the tiles are largest."""
     sizes = []
     for rows in range(1, 9):
         columns = max(1, ceil(tiles / rows))
@@ -241,7 +241,7 @@ def _grid(tiles: int, width: float, height: float) -> tuple[float, int]:
 
 
 def _wrapped(text: str, size: float, width: float) -> list[str]:
-    """Set words into lines."""
+    """Wrap words into lines."""
     lines = [""]
     for word in text.split(" "):
         longer = f"{lines[-1]} {word}" if lines[-1] else word
@@ -265,7 +265,7 @@ _NINE = {
     8: "xxxx.xxxx",
     9: "xxxxxxxxx",
 }
-# From 10 on: how many lie in each line; shorter lines stand in the gaps of longer ones.
+# From 10 on: pips in each line; shorter lines fill the gaps of longer ones.
 _LINES: dict[int, Sequence[int]] = {
     **{10: (4, 2, 4), 11: (4, 3, 4), 12: (4, 4, 4), 13: (4, 5, 4), 14: (5, 4, 5), 15: (5, 5, 5)},
     **{16: (4, 4, 4, 4), 17: (3, 4, 3, 4, 3), 18: (4, 3, 4, 3, 4)},
@@ -273,7 +273,7 @@ _LINES: dict[int, Sequence[int]] = {
 
 
 def pips(number: int) -> tuple[list[Point], float]:
-    """Return where the pips of a half lie and their radius; the half is 1 wide about (0, 0)."""
+    """Return positions and radius of the pips of a half, which is 1 wide around (0, 0)."""
     if number <= 9:
         grid = _NINE.get(number, "")
         return [

@@ -1,4 +1,4 @@
-"""A position as an SVG picture: one self-contained text for notebooks, pages and papers."""
+"""A position as a self-contained SVG picture, for notebooks, pages and papers."""
 
 from __future__ import annotations
 
@@ -18,9 +18,9 @@ FONT = "system-ui, 'Segoe UI', 'DejaVu Sans', Helvetica, Arial, sans-serif"
 def render_svg(position: Mapping[str, Any], reveal: Reveal = None) -> str:
     """Draw a position, a dict as `Game.position()` returns it, as SVG.
 
-    reveal: whose hands lie face up: "all", the seats named, or nobody's (None). The picture has its
-    own background, needs no font and no other file, and says in words what it shows. Raises
-    PositionError or RulesError for a position that cannot be and for hands that are no seats'.
+    reveal: the hands that lie face up: "all", a list of seats, or None. The picture has its own
+    background, needs no font and no other file, and contains a description in words. Raises
+    PositionError or RulesError for an invalid position or seat.
     """
     table = view_table(position, reveal)
     shapes = scene.draw(table)
@@ -40,7 +40,7 @@ def render_svg(position: Mapping[str, Any], reveal: Reveal = None) -> str:
 
 
 def _in_words(table: TableView) -> str:
-    """Say what lies on the table."""
+    """Describe the table in words."""
     board, said = table.board, []
     if board.middle is not None:
         inner, outer = board.middle
@@ -58,7 +58,7 @@ def _in_words(table: TableView) -> str:
 
 
 def _halves(shapes: list[Shape]) -> Iterator[str]:
-    """Define each half that occurs once: its pips, 1 wide about the origin."""
+    """Define each kind of half that occurs: its pips, 1 wide around the origin."""
     used = {pip for tile in shapes if isinstance(tile, Tile) for pip in (tile.inner, tile.outer)}
     yield "<defs>"
     for pip in sorted(pip for pip in used if pip):
@@ -106,7 +106,7 @@ def _(words: Words) -> str:
 
 @_drawn.register
 def _(tile: Tile) -> str:
-    """Draw a tile in its own frame: 2 long and 1 wide about the origin."""
+    """Draw a tile in its own frame: 2 long and 1 wide around the origin."""
     turn = f" rotate({_n(tile.angle)})" if tile.angle else ""
     frame = f"translate({_n(tile.x)} {_n(tile.y)}){turn} scale({_n(tile.size)})"
     return f'<g transform="{frame}">{"".join(_tile(tile))}</g>'
@@ -133,5 +133,5 @@ def _points(points: tuple[Point, ...]) -> str:
 
 
 def _n(number: float) -> str:
-    """Write a number short: to a tenth of a point."""
+    """Format a number with at most one decimal."""
     return f"{number:.1f}".removesuffix(".0")

@@ -1,7 +1,7 @@
 """A position as a picture in plain text, for terminals, logs and bug reports.
 
-The double lies on the left and the trains or arms fan out from it. Below them are the hands, face
-down unless they are revealed. Coordinates are those of the moves: `seat 2` is `@2`, `Mexican` `@M`.
+The double is on the left and the trains or arms fan out from it. Below are the hands, face down
+unless revealed. Labels match the text of moves: `seat 2` is `@2`, `Mexican` is `@M`.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from dominoenv.errors import PositionError
 from dominoenv.render.view import Reveal, Seat, TableView, view_table
 
 MIN_WIDTH, MAX_WIDTH = 70, 10_000
-LITTLE_ROOM = 45  # columns; from here on feet stand close: 18 may grow from one another
+LITTLE_ROOM = 45  # columns; from here on feet are drawn close: 18 may grow from one another
 FACE_DOWN = "▯"
 MISSING = "▫"
 FLAG = "⚑"
@@ -40,15 +40,15 @@ def render_text(
 ) -> str:
     """Draw a position, a dict as `Game.position()` returns it, in at most `width` columns.
 
-    reveal: whose hands lie face up: "all", the seats named, or nobody's (None). colour: with ANSI
-    colours, for a terminal (`wants_colour`). Trains that are too long lose tiles in their middle,
-    never their end. Raises PositionError or RulesError for a position that cannot be, PositionError
-    for hands to reveal that are no seats, and for a `width` below 70 or above 10,000.
+    reveal: the hands that lie face up: "all", a list of seats, or None. colour: with ANSI colours,
+    for a terminal (`wants_colour`). Trains that are too long are shortened in the middle, never at
+    the end. Raises PositionError or RulesError for an invalid position, PositionError for invalid
+    seats and for a `width` below 70 or above 10,000.
     """
     if not isinstance(width, int) or width < MIN_WIDTH:
-        raise PositionError(f"width={width!r} is too narrow a picture; take {MIN_WIDTH} or more")
+        raise PositionError(f"width={width!r} is too narrow; it must be {MIN_WIDTH} or more")
     if width > MAX_WIDTH:
-        raise PositionError(f"width={width} is too wide a picture; take {MAX_WIDTH} at most")
+        raise PositionError(f"width={width} is too wide; it must be {MAX_WIDTH} or less")
     if not isinstance(colour, bool | np.bool_):
         raise PositionError(f"colour={colour!r} must be true or false")
     table = view_table(position, reveal)
@@ -61,7 +61,7 @@ def render_text(
 
 
 def wants_colour(stream: TextIO) -> bool:
-    """Return whether a stream is a terminal that may be written to in colour.
+    """Return whether a stream is a terminal that accepts colours.
 
     The environment variables NO_COLOR (https://no-color.org) and TERM=dumb forbid it.
     """
@@ -71,7 +71,7 @@ def wants_colour(stream: TextIO) -> bool:
 
 @dataclass(frozen=True)
 class _Pen:
-    """What every part of the picture is drawn with."""
+    """The table and the settings that every part of the picture needs."""
 
     table: TableView
     colour: bool
@@ -95,17 +95,17 @@ class _Pen:
 
 
 def _columns(text: str) -> int:
-    """Return how many columns a text takes, its colours aside."""
+    """Return the number of columns of a text, without its colour codes."""
     return len(_ANSI.sub("", text))
 
 
 def _spread(pen: _Pen, left: str, right: str) -> str:
-    """Set one text to the left margin, the other to the right one."""
+    """Align one text left and the other right."""
     return left + " " * max(1, pen.width - _columns(left) - _columns(right)) + right
 
 
 def _wrapped(pen: _Pen, words: Sequence[str], indent: int = 0, between: str = " ") -> list[str]:
-    """Set words into lines, all but the first indented."""
+    """Wrap words into lines, all but the first indented."""
     lines, line = [], ""
     for word in words:
         longer = f"{line}{between}{word}" if line else word
@@ -156,7 +156,7 @@ def _box(middle: Link | None) -> list[str]:
 def _fan(pen: _Pen, blocks: Sequence[list[str]]) -> list[str]:
     """Draw blocks of lines as branches of the tile in the middle."""
     rows = [row for i, block in enumerate(blocks) for row in _branch(block, i, len(blocks))]
-    above = 1 if len(blocks) == 1 else 0  # the one branch leaves from the middle line
+    above = 1 if len(blocks) == 1 else 0  # a single branch leaves from the middle line
     rows = [("   ", "")] * above + rows
     rows += [("   ", "")] * (3 - len(rows))
     starts = [i for i, (stem, _) in enumerate(rows) if stem[1] == "─"]
@@ -172,7 +172,7 @@ def _fan(pen: _Pen, blocks: Sequence[list[str]]) -> list[str]:
 
 
 _JOINTS = {"╭": "┬", "├": "┼", "╰": "┴", "│": "┤", "─": "─"}  # where the double joins the stem
-STEM = 15  # columns that the fan takes to the left of its branches
+STEM = 15  # columns of the fan, to the left of its branches
 
 
 def _branch(block: list[str], i: int, number: int) -> Iterator[tuple[str, str]]:
@@ -184,7 +184,7 @@ def _branch(block: list[str], i: int, number: int) -> Iterator[tuple[str, str]]:
 
 
 def _chain(pen: _Pen, links: Sequence[Link], room: int) -> str:
-    """Draw tiles end to end; the middle is left out where they are too many for the room."""
+    """Draw tiles end to end, without the middle ones if they do not fit."""
     tiles = [pen.tile(*link) for link in links]
     if sum(map(_columns, tiles)) <= room:
         return "".join(tiles)
@@ -234,7 +234,7 @@ def _tree(pen: _Pen, tree: Tree) -> list[str]:
 
 
 def _arm(pen: _Pen, tree: Tree, entry: int, room: int) -> list[str]:
-    """Draw the tiles from an entry to the next double, and what grows from that, below it."""
+    """Draw the tiles from an entry to the next double, and below them what grows from it."""
     chain = tree.chain(entry)
     last = chain[-1]
     note = _end_note(pen, tree, last)

@@ -1,7 +1,7 @@
-"""What a picture of a table shows, read from a position once for all drawings.
+"""`TableView`: what a picture of a table shows, the same for all drawings.
 
-A `TableView` holds what lies open, the hands that are to be seen, and what is to be said in words. The
-tiles of other hands and of the boneyard are not in it: no drawing can show them.
+It holds what lies open, the hands that are shown, and the texts. It does not contain the tiles of
+other hands or of the boneyard, so no drawing can show them.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ Reveal: TypeAlias = Literal["all"] | Collection[int] | None
 
 @dataclass(frozen=True)
 class Seat:
-    """A seat: what lies before it and how it stands."""
+    """A seat: its hand and its score."""
 
     number: int
     size: int  # tiles in the hand
@@ -39,7 +39,7 @@ class Seat:
 
 @dataclass(frozen=True)
 class TableView:
-    """One position as it is to be seen."""
+    """One position as it is shown."""
 
     rules: Rules
     board: Board
@@ -50,10 +50,10 @@ class TableView:
 
 
 def view_table(position: Mapping[str, Any], reveal: Reveal = None) -> TableView:
-    """Return what is to be seen of a position, a dict as `Game.position()` returns it.
+    """Return the view of a position, a dict as `Game.position()` returns it.
 
-    reveal: whose hands lie face up: "all", the seats named, or nobody's (None). Raises
-    PositionError or RulesError for a position that cannot be and for hands that are no seats'.
+    reveal: the hands that lie face up: "all", a list of seats, or None. Raises PositionError or
+    RulesError for an invalid position or seat.
     """
     rules, _ = record_of(position)
     check_reveal(rules, reveal)
@@ -75,14 +75,14 @@ def view_table(position: Mapping[str, Any], reveal: Reveal = None) -> TableView:
 
 
 def check_reveal(rules: Rules, reveal: object) -> None:
-    """Raise PositionError for what does not name hands."""
+    """Raise PositionError for an invalid `reveal`."""
     if reveal is None or (isinstance(reveal, str) and reveal == "all"):
         return
     seats: list[Any] = [-1]
     if isinstance(reveal, Collection) and getattr(reveal, "ndim", 1) == 1:  # of an array
         seats = list(reveal)
     if not all(isinstance(seat, int | np.integer) and 0 <= seat < rules.players for seat in seats):
-        raise PositionError(f"reveal={reveal!r} must be 'all', None or some seats")
+        raise PositionError(f"reveal={reveal!r} must be 'all', None or a list of seats")
 
 
 def _pips(rules: Rules, text: str) -> Link:
@@ -113,7 +113,7 @@ def _seat(rules: Rules, position: Mapping[str, Any], reveal: Reveal, seat: int) 
 
 
 def _status(position: Mapping[str, Any], board: Board) -> str:
-    """Say in words what happens next."""
+    """Return in words what happens next."""
     if _is_over(position):
         penalties = ", ".join(f"seat {s} {cost}" for s, cost in enumerate(position["penalties"]))
         return f"The round is over. Penalties: {penalties}."

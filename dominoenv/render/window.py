@@ -1,7 +1,4 @@
-"""A window that shows pictures, by pygame; where there is no screen it says so.
-
-`Screen.show` is what `render_mode="human"` of every environment calls.
-"""
+"""A pygame window that shows pictures; `render_mode="human"` calls `Screen.show`."""
 
 from __future__ import annotations
 
@@ -17,8 +14,8 @@ from dominoenv.render.pixels import render_pixels
 from dominoenv.render.text import render_text, wants_colour
 from dominoenv.render.view import Reveal
 
-FPS = 4  # pictures a second, at most
-UNSEEN = ("dummy", "offscreen", "evdev")  # drivers of SDL that show nothing
+FPS = 4  # maximum pictures per second
+UNSEEN = ("dummy", "offscreen", "evdev")  # SDL drivers without a visible window
 
 
 class Screen:
@@ -30,11 +27,11 @@ class Screen:
         self._is_text = False
 
     def __getstate__(self) -> dict[str, Any]:
-        """Leave the window out: copies and saved environments open their own."""
+        """Drop the window: copies and saved environments open their own."""
         return {**self.__dict__, "_surface": None}
 
     def show(self, position: Mapping[str, Any], reveal: Reveal = None) -> None:
-        """Show a position; the first one opens the window, or says why there is none."""
+        """Show a position; the first call opens the window, or warns why it cannot."""
         if self._surface is None and not self._is_text:
             self._open()
         if self._is_text:
@@ -69,7 +66,7 @@ class Screen:
 
 
 def _window(title: str, width: int) -> Any:
-    """Open a window. Raises DependencyNotInstalled with the reason if that is impossible."""
+    """Open a window. Raises DependencyNotInstalled with the reason if that fails."""
     os.environ.setdefault("PYGAME_HIDE_SUPPORT_PROMPT", "1")
     try:
         import PIL  # noqa: F401  # draws what the window shows
@@ -84,4 +81,4 @@ def _window(title: str, width: int) -> Any:
         pygame.display.set_caption(title)
         return pygame.display.set_mode((width, width * 2 // 3))
     except pygame.error as error:
-        raise DependencyNotInstalled(f"the display does not open ({error})") from None
+        raise DependencyNotInstalled(f"the display cannot be opened ({error})") from None

@@ -1,4 +1,4 @@
-"""A match record as one web page to step through: no network, no server, nothing to install."""
+"""A match record as one self-contained web page that steps through it."""
 
 from __future__ import annotations
 
@@ -24,8 +24,8 @@ __all__ = ["page", "page_of_file", "write_page", "write_text"]
 def page(record: Record) -> str:
     """Return a page (HTML) that shows every position of a match.
 
-    The page holds style, script and all data itself. A match that was broken off is shown up to
-    its last finished round. Raises RecordError for a record that is not valid, or holds no round.
+    The page contains style, script and all data. An unfinished match is shown up to its last
+    finished round. Raises RecordError for a record that is invalid or has no finished round.
     """
     frames = Frames()
     verify_record(record, partial=True, follow=frames)
@@ -33,9 +33,9 @@ def page(record: Record) -> str:
 
 
 def page_of_file(path: PathLike, which: int = 1, *, partial: bool = False) -> tuple[str, Record]:
-    """Return the page of one match of a file, counted from 1, and the match; one replay does it.
+    """Return the page of one match of a file, counted from 1, and its record, in one replay.
 
-    partial: take a match that was broken off. Raises RecordError as `page` and `read_records`.
+    partial: accept an unfinished match. Raises RecordError like `page` and `read_records`.
     """
     frames, seen = Frames(), 0
 
@@ -47,12 +47,12 @@ def page_of_file(path: PathLike, which: int = 1, *, partial: bool = False) -> tu
         seen += 1
         if seen == which:
             return _page(record, frames), record
-    raise RecordError(f"{checked_path(path)} holds {seen} matches; --which {which} is none of them")
+    raise RecordError(f"{checked_path(path)} holds {seen} matches; no match {which} (--which)")
 
 
 def _page(record: Record, frames: Frames) -> str:
     if not record.rounds:
-        raise RecordError("the record holds no finished round, so there is nothing to show")
+        raise RecordError("the record has no finished round to show")
     name = kind_of(record.rules).title
     parts = {
         "title": escape(f"{name}: {', '.join(record.players)}"),
@@ -62,17 +62,17 @@ def _page(record: Record, frames: Frames) -> str:
         "chart": score_chart(record),
         "data": _embedded(frames.data(record)),
     }
-    # one pass: what a name or a move says is never filled in again
+    # one pass: braces in names and moves are never expanded
     return re.sub(r"\{\{(\w+)\}\}", lambda found: parts[found[1]], _file("page.html"))
 
 
 def write_page(path: PathLike, record: Record) -> None:
-    """Write the page of a match. Raises RecordError as `page`, and where it cannot be written."""
+    """Write the page of a match. Raises RecordError like `page`, and if it cannot be written."""
     write_text(path, page(record))
 
 
 def write_text(path: PathLike, text: str) -> None:
-    """Write a page that was made. Raises RecordError where it cannot be written."""
+    """Write a page that `page` made. Raises RecordError if it cannot be written."""
     path = checked_path(path)
     try:
         write_atomically(Path(path), text.encode())
@@ -85,6 +85,6 @@ def _file(name: str) -> str:
 
 
 def _embedded(data: object) -> str:
-    """Return JSON that no text in it can end: a script ends at `</script`."""
+    """Return JSON without `<`, so that no text in it can close the script element."""
     text = json.dumps(data, ensure_ascii=False, separators=(",", ":"), allow_nan=False)
     return text.replace("<", "\\u003c")

@@ -1,5 +1,5 @@
-// Steps through a match. The page is given, for each round, what it shows of the deal and what every
-// move changes; tiles on the table have their places already and are only shown or hidden.
+// Steps through a match. For each round the page has the position after the deal and the changes of
+// every move; tiles on the table have fixed places and are only shown or hidden.
 "use strict";
 (() => {
   const match = JSON.parse(document.getElementById("data").textContent);
@@ -158,7 +158,7 @@
     const moves = kinds.length ? [...step.legal].sort((a, b) => worth(b) - worth(a)) : step.legal;
     const head = element("tr", {}, element("th", { scope: "col" }, "move"), ...kinds.map((kind) => element("th", { scope: "col", colspan: kind === "probability" ? 2 : 1 }, kind)));
     const rows = moves.map((move) => legalRow(move, step, annotation, kinds));
-    const who = element("p", {}, `of seat ${step.seat} (${name(step.seat)}); bold: the one it makes`);
+    const who = element("p", {}, `of seat ${step.seat} (${name(step.seat)}); bold: the move made`);
     const table = element("table", {}, ...(kinds.length ? [element("thead", {}, head)] : []), element("tbody", {}, ...rows));
     $("legal").replaceChildren(who, table);
   }

@@ -1,4 +1,4 @@
-"""The totals of a match as a small SVG chart, round by round, and as a table of numbers."""
+"""The totals of a match, round by round, as a small SVG chart and as a table."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ STEPS = (1, 2, 5)
 
 
 def score_chart(record: Record) -> str:
-    """Return the chart and the table, HTML; columns of the chart have `data-round`."""
+    """Return the chart and the table as HTML; columns of the chart have `data-round`."""
     totals = [[0] * len(record.players), *(line["scores"] for line in record.rounds)]
     if "episode" in record.header:
         totals = [totals[0], totals[-1]]
@@ -27,7 +27,7 @@ def _svg(totals: Sequence[Sequence[int]]) -> str:
     return "".join(
         [
             f'<svg class="chart" viewBox="0 0 {WIDTH} {HEIGHT}" role="img" '
-            'aria-label="Totals after each round; the numbers stand in the table below">',
+            'aria-label="Totals after each round; see the table below for numbers">',
             *plot.grid(),
             *(plot.line(seat) for seat in seats),
             *plot.labels(),
@@ -70,7 +70,7 @@ class _Plot:
         return f'<polyline class="seat-{seat}" points="{points}"/>'
 
     def labels(self) -> Iterator[str]:
-        """Yield each seat's number at the end of its line, moved apart where lines end together."""
+        """Yield each seat's number at the end of its line, spaced so that none overlap."""
         ends = sorted((self.y(total), seat) for seat, total in enumerate(self.totals[-1]))
         room, y = HEIGHT - BOTTOM, -GAP * 1.0
         for i, (wanted, seat) in enumerate(ends):
@@ -79,7 +79,7 @@ class _Plot:
             yield f'<text class="seat-{seat}" x="{x}" y="{y + 4:.1f}">{seat}</text>'
 
     def columns(self) -> Iterator[str]:
-        """Yield what is clicked for a round: the room between two totals."""
+        """Yield the clickable column of each round, between two totals."""
         for i in range(1, len(self.totals)):
             x, width = self.x(i - 1), self.x(i) - self.x(i - 1)
             yield (
@@ -89,7 +89,7 @@ class _Plot:
 
 
 def _step(span: int) -> int:
-    """Return a round number of points that makes five lines of the grid, or fewer."""
+    """Return a round step with which the grid has at most five lines."""
     scale = 1
     while True:
         for step in STEPS:

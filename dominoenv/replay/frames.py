@@ -1,6 +1,6 @@
-"""What the page knows of a match: for each round the table, and what changes with every move.
+"""The data of the page: for each round the table, and what every move changes.
 
-`Frames` follows the one replay in which a record is verified, and takes down what the page shows.
+`Frames` collects it during the one replay that verifies a record.
 """
 
 from __future__ import annotations
@@ -14,26 +14,26 @@ from dominoenv.records.annotations import Annotation, mistakes
 from dominoenv.records.format import ANNOTATIONS, Record
 from dominoenv.replay.svg import round_svg
 
-# What a page shows of a position, beside the tiles on the table.
+# What the page shows of a position, besides the tiles on the table.
 SHOWN = ("to_move", "hands", "boneyard", "drew", "owes_play", "scores", "penalties")
-Change = list[Any]  # ["=", path, value], ["-", path] or ["x", path, index]; a path is keys
+Change = list[Any]  # ["=", path, value], ["-", path] or ["x", path, index]; path: list of keys
 
 
 class Frames:
-    """Called at the deal of each round and after every move; `data` is what the page gets."""
+    """Called after the deal of each round and after every move; `data` returns the page's data."""
 
     def __init__(self) -> None:
         self._rounds: list[_Round] = []
 
     def __call__(self, game: MatchPlay) -> None:
-        """Take down where a game stands."""
+        """Store the current position of a game."""
         if not game.moves:
             self._rounds.append(_Round(game))
         else:
             self._rounds[-1].moved(game)
 
     def data(self, record: Record) -> dict[str, Any]:
-        """Return the followed match as plain JSON values, as `app.js` takes them."""
+        """Return the match as the plain JSON values that `app.js` reads."""
         rounds = self._rounds[-len(record.rounds) :]
         kept = [line.get(ANNOTATIONS, [None] * len(line["moves"])) for line in record.rounds]
         for one, beside, flags in zip(rounds, kept, _mistakes(rounds, kept), strict=True):
@@ -49,7 +49,7 @@ class Frames:
 
 
 def _places(record: Record) -> dict[str, str]:
-    """Return where moves go, in words, by what stands after their @."""
+    """Return the targets of moves in words, by the text after their @."""
     names, table = dict(enumerate(record.players)), kind_of(record.rules).table
     moves = {move for line in record.rounds for move in line["moves"] if "@" in move}
     places = sorted({move.split("@")[1] for move in moves})
@@ -60,7 +60,7 @@ def shown(game: MatchPlay) -> dict[str, Any]:
     """Return what the page shows of a position.
 
     `marked`: names of marked trains; `waiting`: doubles to be covered or completed; `duty`: what
-    binds the seat to move, in words.
+    the seat to move must do, in words.
     """
     position = game.position()
     board = kind_of(game.rules).table.board(game.rules, position)
@@ -73,7 +73,7 @@ def shown(game: MatchPlay) -> dict[str, Any]:
 
 
 def changes(before: Any, after: Any, path: tuple[Any, ...] = ()) -> Iterator[Change]:
-    """Yield what makes one JSON value of another, lists of lists element by element."""
+    """Yield the changes from one JSON value to another, nested lists element by element."""
     if before == after:
         return
     if isinstance(before, dict) and isinstance(after, dict):
@@ -94,7 +94,7 @@ def _are_lists(before: Any, after: Any) -> bool:
 
 
 def _lost_one(before: list[Any], after: list[Any]) -> int | None:
-    """Return the place of the one element that a list has lost; None if it is no such list."""
+    """Return the index of the one element that a list has lost; None for other changes."""
     if len(before) != len(after) + 1:
         return None
     pairs = enumerate(zip(before, after, strict=False))
@@ -103,7 +103,7 @@ def _lost_one(before: list[Any], after: list[Any]) -> int | None:
 
 
 class _Round:
-    """One round as it is followed."""
+    """The data of one round."""
 
     def __init__(self, game: MatchPlay) -> None:
         self._index, self.start = game.round, shown(game)
@@ -113,21 +113,21 @@ class _Round:
         self._next(game, self.start)
 
     def _next(self, game: MatchPlay, now: dict[str, Any]) -> None:
-        """Take down who is to move; at the end, the table."""
+        """Store who is to move; at the end, the final position."""
         self._now = now
         self._open = {"seat": game.to_move, "legal": game.legal_moves()}
         if game.round_over:
             self._end = game.position()
 
     def moved(self, game: MatchPlay) -> None:
-        """Take down a move."""
+        """Store a move."""
         before, after = self._now, shown(game)
         step = {**self._open, "move": game.moves[-1], "changes": list(changes(before, after))}
         self.steps.append(step)
         self._next(game, after)
 
     def annotate(self, beside: list[Annotation | None], flags: list[bool]) -> None:
-        """Write what the record says beside each move."""
+        """Add the annotations of the moves, and mark mistakes."""
         for step, annotation, is_mistake in zip(self.steps, beside, flags, strict=True):
             if annotation is not None:
                 step["annotation"] = annotation
@@ -146,7 +146,7 @@ class _Round:
 
 
 def _mistakes(rounds: list[_Round], kept: list[list[Annotation | None]]) -> Iterator[list[bool]]:
-    """Yield the mistakes of each round; what is usually at stake is that of the whole match."""
+    """Yield the mistakes of each round; the usual stake is that of the whole match."""
     steps = [(step["seat"], step["move"]) for one in rounds for step in one.steps]
     flags = iter(mistakes(steps, [one for of_round in kept for one in of_round]))
     for one in rounds:

@@ -1,7 +1,7 @@
-"""The table of a round as SVG in which every tile that is laid has its place from the beginning.
+"""The table of a round as SVG, with all tiles of its final position.
 
-The layout is that of the round's last position, so tiles stay where they are as the round goes on:
-the page shows and hides them, and marks trains and doubles by classes.
+The layout is that of the final position, so tiles never move: the page shows and hides them, and
+marks trains and doubles with classes.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ LINE = 0.72  # height of a line of a sign
 
 
 def round_svg(position: Mapping[str, Any]) -> str:
-    """Return the table at the end of a round, without a name: the page says what it shows.
+    """Return the table at the end of a round, without a label: the page provides one.
 
     Groups of class `tile` have `data-tile`; those of class `sign` and `marker` have `data-train`, a
     seat or `M`. Lengths are in halves of a tile.
@@ -68,7 +68,7 @@ def _rail(rail: Rail) -> str:
 
 
 def _tile(tile: Tile) -> str:
-    inner, outer = tile.inner or 0, tile.outer or 0  # both are known: no free place
+    inner, outer = tile.inner or 0, tile.outer or 0  # both are known: not a free place
     name = f"{max(inner, outer)}-{min(inner, outer)}"
     place = f"translate({_n(tile.x)} {_n(tile.y)}) rotate({_n(tile.angle)})"
     size = f" scale({_n(tile.size)})" if tile.size != 1 else ""
@@ -110,5 +110,5 @@ def _marker(sign: Sign, layout: Placement, name: str) -> str:
 
 
 def _n(number: float) -> str:
-    """Write a number short: to a hundredth of a half."""
+    """Format a number with at most two decimals."""
     return f"{number:.2f}".rstrip("0").rstrip(".").replace("-0.", "-.") or "0"

@@ -1,1 +1,1 @@
-"""For search: the longest train of a hand, hidden tiles dealt anew, positions played to the end."""
+"""For search: the longest train of a hand, determinisation, playouts."""

@@ -1,18 +1,17 @@
-"""Determinisation: the tiles that a seat cannot see, dealt anew as they might lie.
+"""Determinisation: the tiles that a seat cannot see, dealt anew.
 
-What a seat may know comes in, and a random generator; who really holds what changes nothing. A deal
-is possible if every hand has its size and goes without the pips that everybody knows it to lack
-(its `voids`), and each possible deal is equally likely: those are the odds of a fair deal, given sizes
-and `voids`. A tile just drawn is a place of its own that may hold anything, because `voids` speaks
-of the hand before. Whatever else follows from the play is not used, such as which doubles nobody
-could lead, or that a seat in the middle of its opening train still has a tile for it.
+The new deal depends on what the seat may know and on a random generator, never on the true deal. A
+deal is possible if every hand keeps its size and holds no tile with a pip of its `voids`. All
+possible deals are equally likely, as in a fair deal given sizes and voids. A tile that was just
+drawn may be anything, because the voids describe the hand before the draw. Other inferences from
+the play are not used, such as which doubles nobody could lead, or that a seat in the middle of its
+opening train still has a tile for it.
 
-Method: what is free of `voids` takes what the others leave, so only the *bound* seats matter.
-Counting the possible deals tile by tile over the room left in the bound hands lets one be drawn
-exactly uniformly. Where that table would be large (many bound seats with large hands), a possible
-deal is found by augmenting paths and mixed instead: groups of bound hands, together with the free
-tiles, are dealt anew exactly, again and again. Every deal that comes out is possible, but those are
-uniform only nearly.
+Method: seats without voids take what the others leave, so only the *bound* seats matter. Counting
+the possible deals tile by tile, over the places left in the bound hands, allows drawing one exactly
+uniformly. If that table would be too large (many bound seats with large hands), a possible deal is
+found by augmenting paths and then mixed: groups of bound hands are dealt anew with the free tiles,
+exactly, many times. The result is always a possible deal, and nearly uniform.
 
 Letters: T the hidden tiles, H the bound seats.
 """
@@ -33,10 +32,10 @@ from dominoenv.core.tiles import add_tiles, tiles_of
 from dominoenv.errors import DominoError, PositionError
 from dominoenv.games import stepping
 
-FREE = -1  # the holder of a tile that no bound seat holds
-EXACT_COUNTS = 1_000_000  # most counts in the table of an exact deal: 8 MB, about 10 ms
-GROUP_CELLS = 1_500  # most combinations of rooms in a group that is dealt anew while mixing
-SWEEPS = 8  # times that every bound hand is dealt anew while mixing; odds settle after 2 to 4
+FREE = -1  # holder of a tile that no bound seat holds
+EXACT_COUNTS = 1_000_000  # largest table of an exact deal: 8 MB, about 10 ms
+GROUP_CELLS = 1_500  # largest table of a group that is dealt anew while mixing
+SWEEPS = 8  # times that every bound hand is dealt anew while mixing; 2 to 4 are enough
 
 Holders = Sequence[tuple[int, ...]]  # (T,) which bound seats may hold each tile
 
@@ -49,17 +48,17 @@ def redeal(
 ) -> None:
     """Deal anew, in place, what seat seats[i] cannot see of the record states[i].
 
-    The deals to come are hidden too: every record gets a new seed, one that keeps the order in
-    which seats start rounds. When a round is over its hands lie open, and stay.
+    Future deals are hidden too: every record gets a new seed, one that keeps the order in which
+    seats start rounds. The hands of a finished round lie open and are kept.
 
-    Raises DominoError if `rng` is no generator, PositionError if `voids` allows no deal at all.
+    Raises DominoError if `rng` is not a generator, PositionError if `voids` allows no deal.
     """
     if not isinstance(rng, np.random.Generator):
         raise DominoError(f"rng={rng!r} must be a numpy Generator, such as default_rng(0)")
     for g, seat in zip(states, seats.tolist(), strict=True):
-        if g["ending"] == PLAYING:  # and still is: being blocked depends on all hands together
+        if g["ending"] == PLAYING:  # stays playing: being blocked depends on all hands together
             redeal_tiles(rules, g, seat, rng)
-    states["stream"] = 0  # it would tell the true deal; every deal opens its own
+    states["stream"] = 0  # it would reveal the true deal; every deal opens its own
     renew_seeds(rules, states, rng)
 
 
@@ -73,7 +72,7 @@ def redeal_tiles(rules: Rules, g: Any, viewer: int, rng: np.random.Generator) ->
     may_hold = holders(rules.max_pip, hidden, [int(g["voids"][seat]) for seat in bound])
     dealt = deal_bound(may_hold, list(bound.values()), rng)
     if dealt is None:
-        raise PositionError(f"voids: no deal of the tiles that seat {viewer} cannot see agrees")
+        raise PositionError(f"voids: no deal of what seat {viewer} cannot see agrees with them")
     rest = [hidden[t] for t in rng.permutation(len(hidden)).tolist() if dealt[t] == FREE]
     g["hands"][others] = 0
     for h, seat in enumerate(bound):
@@ -87,7 +86,7 @@ def redeal_tiles(rules: Rules, g: Any, viewer: int, rng: np.random.Generator) ->
 
 
 def bound_tiles(g: Any, seat: int) -> int:
-    """Return how many tiles of a hand its `voids` binds: all, but for one that was just drawn."""
+    """Return how many tiles of a hand its `voids` bind: all but one that was just drawn."""
     if not g["voids"][seat]:
         return 0
     return int(g["hand_sizes"][seat]) - int(g["drew"] == DRAWN and g["to_move"] == seat)
@@ -101,7 +100,7 @@ def pips_of(max_pip: int) -> tuple[int, ...]:
 
 
 def holders(max_pip: int, tiles: Sequence[int], voids: Sequence[int]) -> Holders:
-    """Return for each tile which seats may hold it, by place in `voids`, a bit mask for each."""
+    """Return for each tile the seats that may hold it; voids: a bit mask of pips per seat."""
     pips = pips_of(max_pip)
     return [
         tuple(h for h, missing in enumerate(voids) if not missing & pips[tile]) for tile in tiles
@@ -109,13 +108,13 @@ def holders(max_pip: int, tiles: Sequence[int], voids: Sequence[int]) -> Holders
 
 
 def renew_seeds(rules: Rules, states: NDArray[np.void], rng: np.random.Generator) -> None:
-    """Give every record a seed from `rng`; who starts the match's rounds, seats know already."""
+    """Give every record a new seed; the starters of rounds are public and stay the same."""
     drawn = rules.starter_is_drawn
     wanting = np.arange(len(states))
     while len(wanting):
         trial = states[wanting]
         trial["seed"] = rng.integers(1 << 63, size=len(wanting))
-        if drawn:  # dealing tells who starts
+        if drawn:  # dealing shows who starts
             stepping.deal_games(trial, rules.record)
         fits = trial["starter"] == states["starter"][wanting]
         states["seed"][wanting[fits]] = trial["seed"][fits]
@@ -128,7 +127,7 @@ def renew_seeds(rules: Rules, states: NDArray[np.void], rng: np.random.Generator
 def deal_bound(may_hold: Holders, room: list[int], rng: np.random.Generator) -> list[int] | None:
     """Return who holds each tile, one of the H bound seats or FREE; None if no deal is possible.
 
-    room: (H,) the number of tiles that each bound seat gets.
+    room: (H,) number of tiles that each bound seat gets.
     """
     if counts_needed(may_hold, room) <= EXACT_COUNTS:
         return draw_deal(may_hold, room, rng)
@@ -146,8 +145,9 @@ def counts_needed(may_hold: Holders, room: list[int]) -> int:
 def count_deals(may_hold: Holders, room: list[int]) -> list[NDArray[np.float64]]:
     """Return tables t = 0 ... T of shape (room[0]+1, ..., room[H-1]+1).
 
-    Table t tells in how many ways the first t tiles can put so many tiles into each bound hand, the
-    others free. The counts stay below 10^T; all are sums of positive numbers, so nothing cancels.
+    Table t counts the ways in which the first t tiles can fill each bound hand with so many tiles,
+    the others being free. Counts stay below 10^T and are sums of positive numbers, so floats do not
+    lose precision by cancellation.
     """
     ways = np.zeros([n + 1 for n in room])
     ways.flat[0] = 1
@@ -166,10 +166,10 @@ def count_deals(may_hold: Holders, room: list[int]) -> list[NDArray[np.float64]]
 
 
 def draw_deal(may_hold: Holders, room: list[int], rng: np.random.Generator) -> list[int] | None:
-    """Return one of all possible deals, each equally likely; None if there is none."""
+    """Return one of the possible deals, all equally likely; None if there is none."""
     tables = count_deals(may_hold, room)
     steps = [prod(n + 1 for n in room[h + 1 :]) for h in range(len(room))]
-    missing = room.copy()  # what each hand still gets from the tiles before
+    missing = room.copy()  # tiles that each hand still gets
     at = tables[0].size - 1  # its place in the tables
     if tables[-1].item(at) == 0:
         return None
@@ -183,7 +183,7 @@ def draw_deal(may_hold: Holders, room: list[int], rng: np.random.Generator) -> l
         for h in may_hold[t]:
             ways = before.item(at - steps[h]) if missing[h] else 0.0
             if ways > 0:
-                dealt[t] = h  # stays if rounding leaves a little chance after the last one
+                dealt[t] = h  # the last one, if rounding leaves a little
                 chance -= ways
                 if chance < 0:
                     break
@@ -205,7 +205,7 @@ def find_deal(may_hold: Holders, room: list[int], rng: np.random.Generator) -> l
             tiles[h].append(t)
 
     def take(h: int, asked: set[int]) -> bool:
-        """Get seat h one more tile: a free one, or one whose holder gets another for it."""
+        """Give seat h one more tile: a free one, or one whose holder finds another."""
         asked.add(h)
         for t in tiles[h]:
             if dealt[t] == FREE:
@@ -224,9 +224,9 @@ def find_deal(may_hold: Holders, room: list[int], rng: np.random.Generator) -> l
 def mix_deal(
     dealt: list[int], may_hold: Holders, room: list[int], rng: np.random.Generator
 ) -> None:
-    """Deal random groups of bound hands anew, with the free tiles, until little is left as it was.
+    """Deal random groups of bound hands anew, with the free tiles, several times.
 
-    Each group is dealt exactly, given the other hands, so uniform deals stay uniform.
+    Each group is dealt exactly, given the other hands, so the uniform distribution is invariant.
     """
     for _ in range(SWEEPS):
         group: list[int] = []
@@ -246,11 +246,11 @@ def deal_group(
     group: list[int],
     rng: np.random.Generator,
 ) -> None:
-    """Deal the hands of some bound seats and the free tiles anew, in place, exactly uniformly."""
+    """Deal the hands of some bound seats and the free tiles anew, in place and uniformly."""
     place = {h: i for i, h in enumerate(group)}
     tiles = [t for t, holder in enumerate(dealt) if holder == FREE or holder in place]
     within = [tuple(place[h] for h in may_hold[t] if h in place) for t in tiles]
     anew = draw_deal(within, [room[h] for h in group], rng)
-    assert anew is not None  # the deal that there is
+    assert anew is not None  # the present deal is possible
     for t, holder in zip(tiles, anew, strict=True):
         dealt[t] = FREE if holder == FREE else group[holder]

@@ -1,17 +1,16 @@
-"""The longest or heaviest train that a hand can lay: an exact search with a bound on its cost.
+"""The longest or heaviest train that a hand can lay: an exact search with a budget.
 
 Pips are the vertices of a graph and tiles its edges, so a train is a trail from the start: a walk
-that uses no tile twice. The search goes depth first through the trails and leaves a branch when
-even its upper bound is no better than the best train found.
+that uses no tile twice. The search is a depth-first branch and bound over trails.
 
-Doubles are loops, and are laid as soon as their pip is reached: a loop can be put into any trail
-that visits its pip, leads nowhere else, and makes the trail longer by one tile and no lighter. So
-only the other tiles are searched.
+Doubles are loops and are laid as soon as their pip is reached: a loop can be inserted into any
+trail that visits its pip, leads nowhere else, and makes the trail longer by one tile and no
+lighter. So only the other tiles are searched.
 
-Upper bound: of the tiles that the walk can still reach, those left over form a graph whose odd
-vertices are known but for the end of the walk (an Euler trail has none but start and end). Each odd
-vertex takes at least half a tile left over, and its own pip (L. Euler, Solutio problematis ad
-geometriam situs pertinentis, 1741).
+Upper bound: take the tiles that the walk can still reach. Those that it leaves over form a graph
+whose odd vertices are known, except for the end of the walk (an Euler trail has odd vertices only
+at its start and end). Each odd vertex costs at least half a tile and its own pip (L. Euler, Solutio
+problematis ad geometriam situs pertinentis, 1741).
 """
 
 from __future__ import annotations
@@ -26,20 +25,19 @@ from dominoenv.core.compiling import jit, kernel
 from dominoenv.core.tiles import MAX_PIPS, MAX_TILES, domino_set
 from dominoenv.errors import DominoError, PositionError, nearest
 
-MOST = 4096  # more than all pips of the largest set, more than all its tiles
-# What a tile is worth: so much for itself, so much for each of its pips. Equals are told apart by
-# what the objective does not count.
+MOST = 4096  # more than the pips of the largest set, and more than its tiles
+# The value of a tile: a constant, and an amount for each of its pips. The smaller one breaks ties.
 OBJECTIVES = {"tiles": (MOST, 1), "pips": (1, MOST)}
 BUDGET = 1_000_000  # steps of a search, about 0.1 microseconds each
 
 SEARCH = np.dtype(
     [
-        ("links", np.uint64, (MAX_PIPS,)),  # bit q of links[p]: the tile p-q is there and not used
+        ("links", np.uint64, (MAX_PIPS,)),  # bit q of links[p]: the tile p-q is unused
         ("degree", np.int16, (MAX_PIPS,)),  # number of bits of links[p]
-        ("doubles", np.uint64),  # bit p: the double of p is there
-        ("visits", np.int16, (MAX_PIPS,)),  # how often the walk has come to each pip
+        ("doubles", np.uint64),  # bit p: the double of p is in the hand
+        ("visits", np.int16, (MAX_PIPS,)),  # how often the walk has visited each pip
         ("walk", np.int16, (MAX_TILES + 1,)),  # the pips of the walk
-        ("untried", np.uint64, (MAX_TILES + 1,)),  # where the walk may yet go from each of them
+        ("untried", np.uint64, (MAX_TILES + 1,)),  # next pips still to try from each of them
         ("best_steps", np.int32),  # tiles of the best walk, without its doubles
         ("best_walk", np.int16, (MAX_TILES + 1,)),
         ("best_value", np.int64),
@@ -53,13 +51,13 @@ class Train(NamedTuple):
     """A train laid from a hand."""
 
     tiles: tuple[str, ...]
-    """In the order of laying, each as `high-low`."""
+    """In the order of play, each as `high-low`."""
     pips: int
-    """Of all these tiles together."""
+    """Sum over all of these tiles."""
     end: int
-    """The outer pip; the start where nothing fits."""
+    """The outer pip; the start if nothing fits."""
     proven: bool
-    """Whether no better one exists; False: the budget ran out before that was certain."""
+    """Whether it is certainly the best; False: the budget ran out first."""
 
 
 def longest_train(
@@ -70,12 +68,12 @@ def longest_train(
 ) -> Train:
     """Return the best train that the tiles of a hand can make from an end of pip `start`.
 
-    hand: tiles as text (`9-4`) or as pairs of pips, in any order; start: 0 ... 18. `objective`:
+    hand: tiles as text (`9-4`) or as pairs of pips, in any order; start: 0 ... 18. objective:
     "tiles" for the longest train, of equals the heaviest; "pips" for the heaviest, of equals the
-    longest. The search ends after `budget` steps with the best train found so far.
+    longest. After `budget` steps the search returns the best train found so far.
 
-    Raises PositionError for what is no tile, a tile given twice and a start that is no pip,
-    DominoError for other objectives and budgets.
+    Raises PositionError for invalid or duplicate tiles and an invalid start, DominoError for other
+    objectives and budgets.
     """
     if not isinstance(objective, str) or objective not in OBJECTIVES:
         raise DominoError(f"objective={objective!r}: {nearest(objective, OBJECTIVES)}")
@@ -106,7 +104,7 @@ def _pips(tile: object) -> tuple[int, int]:
 
 
 def _read_train(t: Any) -> Train:
-    """Return the best walk of a search, its doubles put in where each pip is first reached."""
+    """Return the best walk of a search, with doubles inserted where each pip is first reached."""
     walk = t["best_walk"][: t["best_steps"] + 1].tolist()
     tiles: list[tuple[int, int]] = []
     for i, pip in enumerate(walk):
@@ -125,7 +123,7 @@ def _read_train(t: Any) -> Train:
 def _search_hand(
     search: Any, pips: Any, start: int, per_tile: int, per_pip: int, budget: int
 ) -> int:
-    """Search the best train of some tiles; return -1, or the place of a tile that came before."""
+    """Search the best train of some tiles; return -1, or the index of a duplicate tile."""
     t = search[0]
     clear_search(t)
     for i in range(len(pips)):
@@ -137,7 +135,7 @@ def _search_hand(
 
 @jit
 def clear_search(t: Any) -> None:
-    """Take all tiles out of a search."""
+    """Remove all tiles from a search."""
     t["links"][:] = 0
     t["degree"][:] = 0
     t["doubles"] = 0
@@ -145,7 +143,7 @@ def clear_search(t: Any) -> None:
 
 @jit
 def add_tile(t: Any, low: int, high: int) -> bool:
-    """Add a tile to a search; return whether it was not there yet."""
+    """Add a tile to a search; return whether it was new."""
     if low == high:
         new = not has_double(t, low)
         t["doubles"] |= ONE << np.uint64(low)
@@ -158,7 +156,7 @@ def add_tile(t: Any, low: int, high: int) -> bool:
 
 @jit
 def remove_tile(t: Any, low: int, high: int) -> None:
-    """Take a tile out of a search that has it."""
+    """Remove a tile from a search that has it."""
     if low == high:
         t["doubles"] &= ~(ONE << np.uint64(low))
     else:
@@ -173,7 +171,7 @@ def has_double(t: Any, pip: int) -> bool:
 
 @jit
 def link(t: Any, a: int, b: int, change: int) -> None:
-    """Put the tile a-b, a != b, into the graph (1), or take it out (-1)."""
+    """Add the tile a-b, a != b, to the graph (1), or remove it (-1)."""
     t["links"][a] ^= ONE << np.uint64(b)
     t["links"][b] ^= ONE << np.uint64(a)
     t["degree"][a] += change
@@ -184,7 +182,7 @@ def link(t: Any, a: int, b: int, change: int) -> None:
 def search_train(t: Any, start: int, per_tile: int, per_pip: int, budget: int) -> None:
     """Find the best walk from a pip through the tiles of a search, in at most `budget` steps.
 
-    The tiles are all there again afterwards, for another search.
+    All tiles are restored afterwards, for another search.
     """
     t["visits"][:] = 0
     t["best_steps"], t["best_walk"][0] = 0, start
@@ -216,7 +214,7 @@ def search_train(t: Any, start: int, per_tile: int, per_pip: int, budget: int) -
 
 @jit
 def arrive(t: Any, pip: int, depth: int, per_tile: int, per_pip: int) -> int:
-    """Set the walk's foot on a pip; return what the double is worth that is laid there."""
+    """Extend the walk to a pip; return the value of the double that is laid there."""
     t["walk"][depth] = pip
     t["visits"][pip] += 1
     return per_tile + 2 * per_pip * pip if t["visits"][pip] == 1 and has_double(t, pip) else 0
@@ -224,7 +222,7 @@ def arrive(t: Any, pip: int, depth: int, per_tile: int, per_pip: int) -> int:
 
 @jit
 def go_back(t: Any, depth: int, per_tile: int, per_pip: int) -> int:
-    """Take the walk's last step back; return what it was worth, its double included."""
+    """Undo the walk's last step; return its value, its double included."""
     pip, before = int(t["walk"][depth]), int(t["walk"][depth - 1])
     t["visits"][pip] -= 1
     link(t, pip, before, 1)
@@ -236,7 +234,7 @@ def go_back(t: Any, depth: int, per_tile: int, per_pip: int) -> int:
 
 @jit
 def next_pip(t: Any, depth: int) -> int:
-    """Return the pip to try next, the one with most tiles left, and cross it off."""
+    """Return the next pip to try, the one with most tiles left, and mark it as tried."""
     left = t["untried"][depth]
     best, most = 0, -1
     while left:
@@ -250,7 +248,7 @@ def next_pip(t: Any, depth: int) -> int:
 
 @jit
 def look_ahead(t: Any, depth: int, value: int, per_tile: int, per_pip: int) -> None:
-    """Note where the walk may go on from its end: nowhere, where that cannot lead to a best."""
+    """Store the next pips to try from the end of the walk: none if the bound rules them out."""
     pip = int(t["walk"][depth])
     t["untried"][depth] = t["links"][pip]
     if value + most_to_come(t, pip, per_tile, per_pip) <= t["best_value"]:
@@ -259,7 +257,7 @@ def look_ahead(t: Any, depth: int, value: int, per_tile: int, per_pip: int) -> N
 
 @jit
 def note_best(t: Any, depth: int, value: int) -> None:
-    """Keep the walk: none was better before."""
+    """Store the walk as the best so far."""
     t["best_value"], t["best_steps"] = value, depth
     for i in range(depth + 1):
         t["best_walk"][i] = t["walk"][i]
@@ -269,15 +267,15 @@ def note_best(t: Any, depth: int, value: int) -> None:
 def most_to_come(t: Any, pip: int, per_tile: int, per_pip: int) -> int:
     """Return an upper bound of what the walk can still gain from a pip on.
 
-    All tiles within reach, less what an Euler trail must leave over: half a tile and its own pip
-    for every odd vertex that is not an end of the walk to come. The bound takes the best end for
-    tiles and for pips apart.
+    All reachable tiles, less what an Euler trail must leave over: half a tile and its own pip for
+    every odd vertex that is not an end of the remaining walk. The bound assumes the best end for
+    tiles and for pips separately.
     """
     tiles, pips, odd, odd_pips, odd_most = within_reach(t, pip)
     if odd > 0 and t["degree"][pip] & 1:  # the walk ends at one of the others
         tiles -= (odd - 1) // 2
         pips -= odd_pips - odd_most
-    elif odd > 0:  # it ends here, or at one of the others and leaves a tile over here
+    elif odd > 0:  # it ends here, or at one of the others and leaves a tile here
         tiles -= odd // 2
         pips -= min(odd_pips, odd_pips - odd_most + pip)
     return per_tile * tiles + per_pip * pips
@@ -285,10 +283,10 @@ def most_to_come(t: Any, pip: int, per_tile: int, per_pip: int) -> int:
 
 @jit
 def within_reach(t: Any, pip: int) -> tuple[int, int, int, int, int]:
-    """Return how many tiles can be reached from a pip, and their pips.
+    """Return the number of tiles reachable from a pip, and the sum of their pips.
 
-    Then how many vertices other than `pip` have an odd number of them (doubles aside), the sum of
-    these vertices' own pips, and the largest.
+    Then the number of vertices other than `pip` with an odd degree (doubles aside), the sum of
+    their own pips, and the largest.
     """
     reach = ONE << np.uint64(pip)
     border = reach

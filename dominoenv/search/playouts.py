@@ -1,4 +1,4 @@
-"""Playouts for search: positions played to the end of the round, and nothing written on the way.
+"""Playouts for search: positions played to the end of the round, without observations or masks.
 
 Letters: n positions, k playouts of each, P seats.
 """
@@ -25,12 +25,12 @@ RANDOM = POLICIES.index("random")
 
 
 class Playouts(NamedTuple):
-    """What came out of k playouts of each of n positions."""
+    """The results of k playouts of each of n positions."""
 
     penalties: NDArray[np.int32]
     """(n, k, P) penalties of the round."""
     decisions: NDArray[np.int32]
-    """(n, k) moves until its end."""
+    """(n, k) moves until the end of the round."""
 
 
 def playouts(
@@ -43,16 +43,16 @@ def playouts(
     num_threads: int = 1,
     trusted: bool = False,
 ) -> Playouts:
-    """Play positions to the end of their rounds, every seat by the same policy.
+    """Play positions to the end of their rounds, with the same policy at every seat.
 
-    states: (n,) records, such as `BatchedGame.states`; they stay as they are, and a round that is
-    over gives its penalties. repeats: k. policy: "random" (each legal action equally likely) or
-    "heaviest" (the tile that costs most; equals at random). Playout j of position i depends on
-    (seed, i, j) alone. trusted: skip the check of the records, which takes longer than the playing;
-    a record that no game has may then crash the process.
+    states: (n,) records, such as `BatchedGame.states`; they are not modified, and a finished round
+    gives its penalties. repeats: k. policy: "random" (each legal action equally likely) or
+    "heaviest" (the tile that costs most; ties at random). Playout j of position i depends on (seed,
+    i, j) alone. trusted: skip the check of the records, which takes longer than the playouts; an
+    invalid record may then crash the process.
 
-    Every hand is played as it lies in the record: whoever searches for a seat plays out what
-    `BatchedGame.redeal_hidden` deals, or it cheats. Raises DominoErrors for what cannot be.
+    The hands are played as they are in the record. To search for a seat without cheating, play out
+    the states from `BatchedGame.redeal_hidden`. Raises DominoErrors for invalid arguments.
     """
     states = as_states(rules, states)
     if not flag("trusted", trusted):
@@ -83,7 +83,7 @@ def _play_out(
     end: int,
     scratch: Any,
 ) -> None:
-    """Play the positions first ... end-1 out in a record of scratch memory."""
+    """Play out the positions first ... end-1, each in a scratch record."""
     r, g = rules[0], scratch[0]
     for i in range(first, end):
         for j in range(decisions.shape[1]):

@@ -11,6 +11,9 @@ from dominoenv.core.bits import store_byte
 from dominoenv.core.compiling import jit
 from dominoenv.core.layout import Layout
 from dominoenv.core.observe import (
+    Parts,
+    one_hot,
+    repeated,
     shared_sections,
     tile_sections,
     write_shared,
@@ -57,6 +60,16 @@ def view(g: Any, r: Any, seat: int, row: Any) -> int:
     store_byte(row, at, centre_missing(g, r))
     store_byte(row, at + 1 + int(g["centre"]), 1)
     return write_shared(g, r, seat, row, at + 1 + pips)
+
+
+def plain_values(rules: ChickenFootRules, parts: Parts) -> dict[str, Any]:
+    """Return as plain values what this game's own parts of a row say."""
+    return {
+        "ends": repeated(parts["ends"]),  # a pip as often as it is open
+        "foot": one_hot(parts["foot"]),  # the pip of the open foot, or None
+        "toe_pips": repeated(parts["toe_pips"]),
+        "centre": one_hot(parts["centre"]),
+    }
 
 
 def num_actions(rules: ChickenFootRules) -> int:

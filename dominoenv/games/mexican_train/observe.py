@@ -11,6 +11,10 @@ from dominoenv.core.bits import store_byte
 from dominoenv.core.compiling import jit
 from dominoenv.core.layout import Layout
 from dominoenv.core.observe import (
+    Parts,
+    chunks,
+    one_hot,
+    set_places,
     shared_sections,
     tile_sections,
     write_shared,
@@ -79,6 +83,26 @@ def view(g: Any, r: Any, seat: int, row: Any) -> int:
     store_byte(row, at + 1, int(g["doubles"]))
     store_byte(row, at + 2 + int(g["engine"]), 1)
     return write_shared(g, r, seat, row, at + 2 + pips)
+
+
+def plain_values(rules: MexicanTrainRules, parts: Parts) -> dict[str, Any]:
+    """Return as plain values what this game's own parts of a row say.
+
+    Trains bear the number of their seat; the Mexican Train is MEXICAN.
+    """
+    trains: list[int | str] = [*range(rules.players), MEXICAN]
+    engine, places = one_hot(parts["engine"]), parts["pending"]
+    outer = [one_hot(bits[:-1]) for bits in chunks(parts["ends"], rules.max_pip + 2)]
+    return {
+        # the pip that fits each train: the engine's while it is empty
+        "ends": dict(zip(trains, (engine if pip is None else pip for pip in outer), strict=True)),
+        "markers": set_places(parts["markers"]),
+        "lengths": dict(zip(trains, parts["lengths"], strict=True)),
+        "pending": [trains[i] for i in sorted(set_places(places), key=places.__getitem__)],
+        "first_turn": set_places(parts["first_turn"]),
+        "owes_play": bool(parts["owes_play"][0]),
+        "engine": engine,
+    }
 
 
 def num_actions(rules: MexicanTrainRules) -> int:

@@ -60,7 +60,7 @@ class Policy:
 
 P = TypeVar("P", bound=type[Policy])
 POLICIES: dict[str, type[Policy]] = {}
-"""What has been registered, by name; `dominoenv.opponents.baselines` adds the baselines when needed."""
+"""What has been registered, by name; `opponents.baselines` adds the baselines when needed."""
 
 
 def register_policy(name: str) -> Callable[[P], P]:

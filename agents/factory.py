@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dominoenv.core.compiling import jit, kernel
-from dominoenv.core.types import Mask, Masks, Rows, RulesRecord, RulesRecords
+from dominoenv.core.types import Mask, Masks, Rows, RulesRecord
 
 from .features import Features, Offsets, Parameters, read
 
@@ -43,7 +43,7 @@ def make_kernel(
         masks: Masks,
         draws: Numbers,
         actions: NDArray[np.int64],
-        rules: RulesRecords,
+        rules: Records,
         offsets: Records,
         parameters: Records,
         features: Records,

@@ -11,6 +11,7 @@ import pettingzoo as _pettingzoo
 
 from dominoenv._version import __version__
 from dominoenv.batch import BatchedGame
+from dominoenv.core.episode import EpisodeOptions
 from dominoenv.core.rules import Rules
 from dominoenv.errors import (
     CheckpointError,
@@ -20,6 +21,7 @@ from dominoenv.errors import (
     PositionError,
     RecordError,
     RulesError,
+    UnknownKeywordError,
     UnknownNameError,
 )
 from dominoenv.game import Game
@@ -40,6 +42,7 @@ __all__ = [
     "CheckpointError",
     "ChickenFootRules",
     "DominoError",
+    "EpisodeOptions",
     "Game",
     "GameOverError",
     "IllegalActionError",
@@ -54,6 +57,7 @@ __all__ = [
     "Rules",
     "RulesError",
     "Train",
+    "UnknownKeywordError",
     "UnknownNameError",
     "__version__",
     "longest_train",

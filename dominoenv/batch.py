@@ -7,20 +7,19 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from copy import deepcopy
-from typing import Any, Protocol, Self
+from typing import Any, Protocol, Self, Unpack
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from dominoenv.core.arguments import (
     as_array,
-    checked_choice,
     checked_index,
     checked_seed,
-    finite,
     flag,
     positive,
 )
+from dominoenv.core.episode import BATCH, EpisodeKeywords
 from dominoenv.core.layout import Layout
 from dominoenv.core.round import PLAYING
 from dominoenv.core.rules import Rules
@@ -29,7 +28,6 @@ from dominoenv.errors import (
     DominoError,
     GameOverError,
     IllegalActionError,
-    RulesError,
     nearest,
 )
 from dominoenv.games import stepping
@@ -38,26 +36,22 @@ from dominoenv.games.registry import kind_of
 from dominoenv.games.state_checks import check_states
 from dominoenv.search.determinization import redeal
 
-EPISODES = ("round", "match")
-FORCED = ("explicit", "auto")
-POINTS_PER_REWARD = 20  # a reward of 1 is that many penalty points
-
 HELD_OUT_MATCH = 1 << 40  # match numbers from here on are for evaluation; training stays below
 MAX_MATCHES = 1 << 62
 MAX_GAMES = 1 << 24  # more do not fit into the memory of any machine
 
 
 class Listener(Protocol):
-    """Who is told what a batch does: a `Recorder`."""
+    """What follows the play of a batch: a `Recorder`."""
 
     def began(self, games: NDArray[np.int64]) -> None:
-        """Hear that some games have dealt an episode."""
+        """Follow new episodes; called when they have been dealt in some games."""
 
     def stepped(self, games: NDArray[np.int64], actions: NDArray[np.int64]) -> None:
-        """Hear that some games have carried out an action each."""
+        """Follow a step; called when some games have carried out an action each."""
 
     def changed(self) -> None:
-        """Hear that states were written from outside."""
+        """Follow a change from outside; called when states were written."""
 
 
 class BatchedGame:
@@ -67,9 +61,8 @@ class BatchedGame:
     each deal depends on the seed, the match and the round alone, so that it is the same game as
     `Game(..., seed=s, match=i)`.
 
-    An episode is one round (drawn for each match from the rules' rounds, or the one whose double is
-    `double`) or a whole match. With `forced="auto"` moves without a choice are made here, so that
-    every action is a decision. With `autoreset` an episode that has ended is followed by the next
+    How episodes are played is said by `EpisodeOptions`, as keywords (`episode="match"`) or as one
+    object (`episode_options=`). With `autoreset` an episode that has ended is followed by the next
     one in the same step; without it the game waits for `restart`.
 
     Rewards are paid when a round ends, to every seat, in units of `POINTS_PER_REWARD` points:
@@ -78,10 +71,13 @@ class BatchedGame:
 
     Attributes (arrays are overwritten by the next step; copy what you keep):
 
-    - `states`: (B,) records of `dominoenv.<game>.state.STATE`, the whole truth. Checked doors are
-      `step` and `load`; writing into the records yourself is unchecked.
+    - `options`: the `EpisodeOptions`.
+    - `states`: (B,) records of `dominoenv.games.<game>.state.STATE`, the full state. `step` and
+      `load` check what they are given; writing into the records yourself is unchecked.
     - `masks`: (B, A) int8, 1 = legal, for the seat to move.
     - `observations`: (B, L) uint8, what the seat to move may know, laid out by `layout`.
+    - `rewards`: (B, P) float32, what the last step paid to each seat.
+    - `illegal_actions`: (B,) whether the action of the last `step` was illegal and replaced.
     """
 
     def __init__(
@@ -90,15 +86,11 @@ class BatchedGame:
         num_games: int,
         seed: int | Sequence[int] | None = None,
         *,
-        episode: str = "round",
-        double: int | None = None,
-        reward: str = "zero_sum",
-        reward_scale: float = 1 / POINTS_PER_REWARD,
-        forced: str = "explicit",
         autoreset: bool = True,
         observe: bool = True,
         out: Mapping[str, NDArray[Any]] | None = None,
         num_threads: int = 1,
+        **episode: Unpack[EpisodeKeywords],
     ) -> None:
         """Make the batch and deal its first episodes.
 
@@ -106,37 +98,40 @@ class BatchedGame:
         of the caller by name, C-contiguous, that are written instead of new ones: `masks`,
         `observations`, `rewards` (shared memory, rows of a rollout buffer). num_threads: that step
         the games of a large batch; the games are the same with any number.
-        Raises RulesError and other DominoErrors for what cannot be.
+        Raises RulesError and other DominoErrors for invalid arguments.
         """
+        self.options = BATCH.changed(BatchedGame, episode)
+        self.options.check_engine()
         self.rules = as_rules(rules)
         self.num_games = positive("num_games", num_games)
         if self.num_games > MAX_GAMES:
             raise DominoError(f"num_games={self.num_games} must be at most {MAX_GAMES}")
-        kind = kind_of(self.rules)
-        self._settings = np.zeros(1, stepping.SETTINGS)
-        settings = self._settings[0]
-        settings["whole_match"] = checked_choice("episode", episode, EPISODES)
-        settings["round"] = self._fixed_round(double, episode)
-        settings["reward"] = checked_choice("reward", reward, stepping.REWARDS)
-        settings["reward_scale"] = finite("reward_scale", reward_scale)
-        settings["auto_forced"] = checked_choice("forced", forced, FORCED)
-        settings["autoreset"] = flag("autoreset", autoreset)
-        settings["observe"] = flag("observe", observe)
-        settings["stride"] = self.num_games
+        self._settings = stepping.settings_record(
+            self.options,
+            self.rules,
+            self.num_games,
+            autoreset=flag("autoreset", autoreset),
+            observe=flag("observe", observe),
+        )
         self.rules.check_decisions()
+        self._make_arrays(out or {})
+        self.num_threads = positive("num_threads", num_threads)
+        self._recorder: Listener | None = None
+        self.reset(seed)
+
+    def _make_arrays(self, given: Mapping[str, NDArray[Any]]) -> None:
+        kind = kind_of(self.rules)
         self.layout: Layout = kind.observe.layout(self.rules)
         self.num_actions: int = kind.observe.num_actions(self.rules)
         self.states = np.zeros(self.num_games, kind.state)
-        self.num_threads = positive("num_threads", num_threads)
-        outputs = self._outputs(out or {})
+        outputs = self._outputs(given)
         self.masks: NDArray[np.int8] = outputs["masks"]
         self.observations: NDArray[np.uint8] = outputs["observations"]
         self.rewards: NDArray[np.float32] = outputs["rewards"]
+        self.illegal_actions: NDArray[np.bool_] = np.zeros(self.num_games, np.bool_)
         self._outcomes = np.zeros(self.num_games, stepping.OUTCOME)
         self._all = np.arange(self.num_games)
         self._places = np.zeros(self.num_games, np.int64)  # scratch of the check for duplicates
-        self._recorder: Listener | None = None
-        self.reset(seed)
 
     def _outputs(self, given: Mapping[str, NDArray[Any]]) -> dict[str, NDArray[Any]]:
         """Return the arrays that steps write: the given ones, and new ones for the others."""
@@ -155,16 +150,6 @@ class BatchedGame:
             _check_output(name, arrays[name], shape, np.dtype(dtype))
         return arrays
 
-    def _fixed_round(self, double: int | None, episode: str) -> int:
-        if double is None:
-            return stepping.DRAWN_ROUND
-        if episode == "match":
-            raise DominoError(f"double={double!r} chooses a round, but an episode is a whole match")
-        is_pip = isinstance(double, int | np.integer) and not isinstance(double, bool)
-        if not is_pip or double not in self.rules.rounds:
-            raise RulesError(f"double={double!r} is not in rounds={list(self.rules.rounds)}")
-        return self.rules.rounds.index(double)
-
     # ------------------------------------------------------------------------------------- playing
 
     def reset(
@@ -179,7 +164,7 @@ class BatchedGame:
         seed: of the batch; one seed for each game makes game i match 0 of the i-th seed; None draws
         one. matches: (B,) which match each game plays instead of 0 ... B-1. rounds: (B,) indices
         into `rules.rounds` for one-round episodes, instead of the drawn ones. Raises DominoError
-        for values that cannot be; nothing has changed then.
+        for invalid values; the state is left unchanged then.
         """
         if isinstance(seed, list | tuple) or (isinstance(seed, np.ndarray) and seed.ndim):
             if len(seed) != self.num_games:
@@ -206,7 +191,7 @@ class BatchedGame:
         """Return which round each game is to begin with, or stepping.DRAWN_ROUND."""
         if rounds is None:
             return np.full(len(games), self._settings[0]["round"], np.int64)
-        if self._settings[0]["whole_match"]:
+        if self.options.episode == "match":
             raise DominoError("rounds are for one-round episodes; here an episode is a whole match")
         return self._indices("rounds", rounds, len(self.rules.rounds), len(games))
 
@@ -218,8 +203,9 @@ class BatchedGame:
     def step(self, actions: ArrayLike, games: ArrayLike | None = None) -> None:
         """Carry out one action of the seat to move in each game, or in some `games`.
 
-        actions: (n,) action ids; games: (n,) indices, each at most once. Raises IllegalActionError,
-        or GameOverError where a game waits for `restart`; nothing has changed then.
+        actions: (n,) action ids; games: (n,) indices, each at most once. Raises GameOverError where
+        a game waits for `restart`, and IllegalActionError unless the options have illegal actions
+        replaced; the state is left unchanged then.
         """
         index = self._games(games)
         chosen = as_array("actions", actions, IllegalActionError)
@@ -231,11 +217,40 @@ class BatchedGame:
                 f"shape {chosen.shape} and dtype {chosen.dtype}"
             )
         chosen = np.ascontiguousarray(chosen, np.int64)
-        illegal = self._carry_out(index, chosen)
+        if self.options.replaces_illegal:
+            self._step_replaced(index, chosen)
+        else:
+            self._step(index, chosen)
+
+    def _step(self, games: NDArray[np.int64], actions: NDArray[np.int64]) -> None:
+        illegal = self._carry_out(games, actions)
         if illegal >= 0:
-            raise self._illegal(int(index[illegal]), int(chosen[illegal]))
+            raise self._illegal(int(games[illegal]), int(actions[illegal]))
         if self._recorder is not None:
-            self._recorder.stepped(index, chosen)
+            self._recorder.stepped(games, actions)
+
+    def _step_replaced(self, games: NDArray[np.int64], actions: NDArray[np.int64]) -> None:
+        """Step some games by legal actions in place of illegal ones, which have their price."""
+        played, illegal = self.replace_illegal(actions, games)
+        offenders = games[illegal], self.to_move[games[illegal]]
+        self._step(games, played)
+        self.illegal_actions[:] = False
+        self.illegal_actions[games] = illegal
+        self.rewards[offenders] += np.float32(self.options.illegal_price)
+
+    def replace_illegal(
+        self, actions: NDArray[np.int64], games: NDArray[np.int64]
+    ) -> tuple[NDArray[np.int64], NDArray[np.bool_]]:
+        """Return (n,) actions, the lowest legal one in place of each illegal one, and (n,) which.
+
+        It goes by `masks` as they stand (`step` checks what comes out on the states). Actions of
+        games that wait for `restart` are left as they are.
+        """
+        masks = self.masks[games]
+        known = (actions >= 0) & (actions < self.num_actions)
+        legal = known & (masks[np.arange(games.size), np.where(known, actions, 0)] != 0)
+        illegal = ~legal & ~self.waiting[games]
+        return np.where(illegal, masks.argmax(axis=1), actions), illegal
 
     def _carry_out(self, games: NDArray[np.int64], actions: NDArray[np.int64]) -> int:
         """Step some games; return -1, or the place of the first illegal action."""
@@ -381,14 +396,14 @@ class BatchedGame:
 
         Raises DominoError for records that no game of these rules has: of another shape, with
         numbers out of range, with a tile in two places. Whether legal play leads there is not
-        looked at.
+        checked.
         """
         check_states(self.rules, as_states(self.rules, states, self.num_games))
         self.states[:] = states
         self.refresh()
 
     def refresh(self) -> None:
-        """Write masks and observations anew, after `states` was changed from outside."""
+        """Write masks and observations again, after `states` was changed from outside."""
         if self._recorder is not None:
             self._recorder.changed()
         stepping.show_games(
@@ -410,9 +425,9 @@ class BatchedGame:
         seats: (B,), or one seat for all games; it has the same view there, and the same mask where
         it is to move. Hands, boneyard and the seed of later deals come from `rng` and from what the
         seat may know alone: hand sizes and proofs of what hands lack. Each deal that agrees with
-        them is equally likely (how: `dominoenv.search.determinization`). An episode that is over stays as it
-        is. No recorder is attached to the new batch. Raises DominoError for seats or a generator
-        that cannot be, PositionError if a position's `voids` allows no deal.
+        them is equally likely (how: `dominoenv.search.determinization`). An episode that is over
+        stays as it is. No recorder is attached to the new batch. Raises DominoError for an invalid
+        seat or generator, PositionError if a position's `voids` allow no deal.
         """
         viewers = self._seats(seats, self.num_games)
         recorder, self._recorder = self._recorder, None

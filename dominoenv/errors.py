@@ -1,4 +1,4 @@
-"""The exceptions of the library: few, all of them ValueErrors, one for each kind of cause."""
+"""The exceptions of the library, one for each kind of cause; all are ValueErrors."""
 
 from __future__ import annotations
 
@@ -7,39 +7,43 @@ from collections.abc import Iterable
 
 
 class DominoError(ValueError):
-    """Anything that a caller handed to the library and that it cannot take."""
+    """Base class of all errors caused by invalid input."""
 
 
 class RulesError(DominoError):
-    """A rules object that nobody can play by: unknown option, wrong value, hands too large."""
+    """Invalid options of rules or episodes: an unknown one, a wrong value, hands too large."""
+
+
+class UnknownKeywordError(RulesError, TypeError):
+    """A keyword argument that does not exist; a TypeError too, as Python raises for one."""
 
 
 class PositionError(DominoError):
-    """A position or a tile that cannot be: a broken train, a tile in two places."""
+    """An invalid position or tile: a broken train, a tile in two places."""
 
 
 class IllegalActionError(DominoError):
-    """An action or a move that the rules do not allow now; nothing has changed."""
+    """An action or a move that is not legal now; the state is left unchanged."""
 
 
 class GameOverError(DominoError):
-    """A step in a round, an episode or a match that has ended."""
+    """A step in a round, an episode or a match that is over."""
 
 
 class UnknownNameError(DominoError):
-    """A game, a preset or a policy that does not exist."""
+    """An unknown name of a game, a preset, a policy or a part of an observation."""
 
 
 class RecordError(DominoError):
-    """A match record that cannot be: unreadable, cut off, edited, or not what the rules allow."""
+    """An invalid match record: unreadable, cut off, edited, or against the rules."""
 
 
 class CheckpointError(DominoError):
-    """A file that is missing, damaged, or was made for something else."""
+    """A checkpoint that is missing, damaged, or made for other rules or another version."""
 
 
 def nearest(name: object, known: Iterable[str]) -> str:
-    """Return the end of an error message about `name`: what was meant perhaps, or what there is."""
+    """Return the end of an error message: "did you mean ...?", or all known names."""
     names = list(known)
     close = difflib.get_close_matches(str(name), names, n=3, cutoff=0.5)
     if close:
@@ -48,6 +52,6 @@ def nearest(name: object, known: Iterable[str]) -> str:
 
 
 def shortened(value: object, length: int = 60) -> str:
-    """Return a value for an error message, cut where it is long."""
+    """Return the `repr` of a value for an error message, cut to a length."""
     text = repr(value)
     return text if len(text) <= length else f"{text[: length - 4]} ..."

@@ -10,7 +10,8 @@ from numpy.typing import NDArray
 
 from dominoenv.batch import MAX_MATCHES
 from dominoenv.core.arguments import checked_index
-from dominoenv.core.rules import Rules, whole_number
+from dominoenv.core.options import whole_number
+from dominoenv.core.rules import Rules
 from dominoenv.errors import RecordError
 from dominoenv.games.match_play import MatchPlay
 from dominoenv.games.registry import make_rules
@@ -73,11 +74,10 @@ class Game(MatchPlay):
         legal moves if it is not one of them, GameOverError when the round is over, RecordError for
         an invalid annotation; the state is left unchanged then.
         """
-        self._checked_move(move)
-        checked = None
+        action, checked = self._checked_move(move), None
         if annotation is not None:
             checked = checked_annotation(annotation, self.legal_moves(), self.written)
-        super().push(move)
+        self._carry_out(action)
         self._annotations.append(checked)
 
     def next_round(self, seed: int | None = None) -> None:

@@ -10,22 +10,23 @@ from typing import Any
 from pettingzoo import AECEnv
 
 from dominoenv.envs.aec import DominoAEC, wrapped
+from dominoenv.envs.keywords import RulesLike
 from dominoenv.envs.parallel import DominoParallel
-from dominoenv.envs.pettingzoo_base import Observation, RulesLike
+from dominoenv.envs.pettingzoo_base import Observation
 
 __all__ = ["env", "parallel_env", "raw_env"]
 
 
 def env(rules: RulesLike = None, **keywords: Any) -> AECEnv[str, Observation, int]:
     """Return the game in PettingZoo's usual wrappers: an illegal action ends the episode."""
-    return wrapped(raw_env(rules, **keywords))
+    return wrapped("mexican_train", rules, **keywords)
 
 
 def raw_env(rules: RulesLike = None, **keywords: Any) -> DominoAEC:
-    """Return the game itself; an illegal action is an IllegalActionError and changes nothing."""
+    """Return the game itself; an illegal action is an IllegalActionError."""
     return DominoAEC("mexican_train", rules, **keywords)
 
 
 def parallel_env(rules: RulesLike = None, **keywords: Any) -> DominoParallel:
-    """Return the game with all agents acting in every cycle; `illegal` is one more keyword."""
+    """Return the game with all agents acting in every cycle."""
     return DominoParallel("mexican_train", rules, **keywords)

@@ -6,7 +6,7 @@ A policy sees observations and masks, never a state: it cannot know more than it
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any, ClassVar, TypeVar
+from typing import ClassVar, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -14,13 +14,13 @@ from numpy.typing import NDArray
 from dominoenv.core.compiling import kernel
 from dominoenv.core.layout import Layout
 from dominoenv.core.rules import Rules
+from dominoenv.core.types import Actions as Actions  # these four: for those who write policies
+from dominoenv.core.types import Draws, Weights
+from dominoenv.core.types import Masks as Masks
+from dominoenv.core.types import Numbers as Numbers
+from dominoenv.core.types import Observations as Observations
 from dominoenv.errors import DominoError
 from dominoenv.games.registry import kind_of
-
-Observations = NDArray[Any]  # (n, L) uint8 of BatchedGame, or float32 of environments
-Masks = NDArray[Any]  # (n, A) 1 = legal; no row is empty
-Numbers = NDArray[np.float64]
-Actions = NDArray[np.int64]  # (n,) one legal action for each row
 
 
 class Policy:
@@ -46,7 +46,7 @@ class Policy:
         return not cls.games or game in cls.games
 
     def act(self, observations: Observations, masks: Masks) -> Actions:
-        """Return one legal action for each of n decisions."""
+        """Return one legal action for each of n decisions; no row of the masks is empty."""
         raise NotImplementedError
 
     def probabilities(self, observations: Observations, masks: Masks) -> Numbers | None:
@@ -81,7 +81,7 @@ def tile_weights(rules: Rules) -> NDArray[np.int32]:
 
 
 @kernel
-def _pick_uniform(masks: Any, draws: Any, actions: Any) -> int:
+def _pick_uniform(masks: Masks, draws: Draws, actions: Actions) -> int:
     """Pick the legal action at the place floor(draw * number) of each row.
 
     Returns -1, or the first row that has none.
@@ -103,7 +103,7 @@ def _pick_uniform(masks: Any, draws: Any, actions: Any) -> int:
 
 
 @kernel
-def _pick_heaviest(masks: Any, weights: Any, draws: Any, actions: Any) -> int:
+def _pick_heaviest(masks: Masks, weights: Weights, draws: Draws, actions: Actions) -> int:
     """Pick the legal action of most weight in each row; equals by floor(draw * number).
 
     Returns -1, or the first row that has none.
@@ -140,9 +140,9 @@ def as_int8(masks: Masks, num_actions: int) -> NDArray[np.int8]:
 
 
 def refuse_empty(row: int) -> None:
-    """Raise DominoError for a row in which nothing is legal; -1: there is none."""
+    """Raise DominoError for a row without a legal action; -1: there is none."""
     if row >= 0:
-        raise DominoError(f"masks: row {row} allows nothing; whoever is asked must have a choice")
+        raise DominoError(f"masks: row {row} allows nothing; every row needs a legal action")
 
 
 @register_policy("random")

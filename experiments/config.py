@@ -11,8 +11,9 @@ import re
 import types
 import typing
 from collections.abc import Mapping, Sequence
+from dataclasses import fields
 from pathlib import Path
-from typing import Annotated, Any, ClassVar, Literal, Self, TypeVar, overload
+from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Literal, Self, TypeVar, overload
 
 import yaml
 from pydantic import (
@@ -21,10 +22,12 @@ from pydantic import (
     ConfigDict,
     Field,
     ValidationError,
+    create_model,
     field_validator,
     model_validator,
 )
 
+from dominoenv.core.episode import EPISODE_FIELDS, LEARNER, EpisodeOptions
 from dominoenv.core.rules import Rules
 from dominoenv.errors import DominoError, nearest
 from dominoenv.games.registry import GAMES, make_rules
@@ -116,17 +119,41 @@ class Snapshots(Model):
 Opponent = Annotated[Baseline | Checkpoint | Snapshots, Field(discriminator="kind")]
 
 
-class Environment(Model):
-    """The games that are played side by side, and who plays the other seats."""
+def episode_keys() -> dict[str, Any]:
+    """Return the fields of `EpisodeOptions` as keys of a config, with a learner's defaults."""
+    hints = typing.get_type_hints(EpisodeOptions)
+    keys = {}
+    for spec in fields(EpisodeOptions):
+        limits = spec.metadata
+        kind: Any = Literal[limits["choices"]] if limits["choices"] else hints[spec.name]
+        bounds = {"gt": limits["above"]}
+        if limits["high"] > limits["low"]:
+            bounds = {"ge": limits["low"], "le": limits["high"]}
+        keys[spec.name] = kind, Field(getattr(LEARNER, spec.name), **bounds)
+    return keys
+
+
+if TYPE_CHECKING:
+
+    class EpisodeKeys(Model):
+        """How episodes are played: a key for each field of `EpisodeOptions`."""
+else:
+    EpisodeKeys = create_model("EpisodeKeys", __base__=Model, **episode_keys())
+
+
+class Environment(EpisodeKeys):
+    """The games that are played side by side, how, and who plays the other seats."""
 
     games: PositiveInt = 256
     seat: int | Literal["rotate"] = "rotate"
     """The learner's seat; "rotate": another one in each episode."""
     opponents: Annotated[tuple[Opponent, ...], Field(min_length=1)]
-    episode: Literal["round", "match"] = "round"
-    reward: Literal["zero_sum", "penalty", "win"] = "zero_sum"
-    reward_scale: Positive = 0.05
-    """Reward for a penalty point."""
+
+    def episode_options(self) -> EpisodeOptions:
+        """Return how episodes are played. Raises DominoError where two keys contradict."""
+        options = EpisodeOptions(**{name: getattr(self, name) for name in EPISODE_FIELDS})
+        options.check_engine()
+        return options
 
     @property
     def snapshots(self) -> Snapshots | None:
@@ -245,7 +272,12 @@ class Config(Experiment):
 
     @model_validator(mode="after")
     def _playable(self) -> Config:
-        players = self.make_rules().players
+        rules = self.make_rules()
+        players = rules.players
+        try:
+            self.environment.episode_options().round_in(rules.rounds)
+        except DominoError as error:
+            raise ValueError(f"environment: {error}") from None
         seat = self.environment.seat
         if seat != "rotate" and seat >= players:
             raise ValueError(f"environment.seat={seat} must be a seat 0 ... {players - 1}")

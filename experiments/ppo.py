@@ -86,9 +86,7 @@ def make_env(config: Config) -> DominoVecEnv:
         make_pool(config),
         seat=environment.seat,
         seed=config.seed,
-        episode=environment.episode,
-        reward=environment.reward,
-        reward_scale=environment.reward_scale,
+        episode_options=environment.episode_options(),
     )
 
 

@@ -1,25 +1,254 @@
-"""The compile cache: kept, renewed when sources change, done without where it cannot be.
+"""The compile cache: kept, renewed when code or values change, done without where it cannot be.
 
-A small kernel stands for all: it is compiled in processes of their own, from a copy of the package.
+What a kernel depends on is checked by its fingerprint. Files are checked in processes of their own,
+on small kernels: one from a copy of the package, and some written for the test.
 """
 
 from __future__ import annotations
 
 import os
+import re
 import shutil
 import subprocess
 import sys
 from pathlib import Path
+from typing import Any
 
+import numpy as np
 import pytest
 
+import dominoenv
 from dominoenv.core.cache import read_sealed, write_sealed
-from dominoenv.core.compiling import DISABLED, _stamp
+from dominoenv.core.compiling import DISABLED
+from dominoenv.core.fingerprint import UncacheableError, fingerprint, identity
 from dominoenv.games import stepping
+from dominoenv.games.registry import GAMES
 
-PACKAGE = Path(stepping.__file__).parent
-GAMES = ("mexican_train", "chicken_foot")
+PACKAGE = Path(dominoenv.__file__).parent
 SAYS_ONCE = "dominoenv: compiling for this machine, once (about 20 s)\n"
+compiles = pytest.mark.skipif(DISABLED, reason="nothing is compiled with NUMBA_DISABLE_JIT")
+
+# ------------------------------------------------------------------ what a kernel depends on
+
+SOURCE = '''
+import enum
+from collections import namedtuple
+import numpy as np
+from llvmlite import ir
+from numba import njit, types
+from numba.extending import intrinsic, overload
+from dominoenv.core.compiling import jit, kernel, outlined
+
+class Colour(enum.IntEnum):
+    RED = 10
+    GREEN = 20
+
+LIMIT = 30
+WEIGHTS = np.array([40.0, 41.0])
+PAIR = (50, np.uint64(51))
+NESTED = {"step": [60], "other": {70, 71}}
+Point = namedtuple("Point", "x y")
+
+@intrinsic
+def constant(_context):
+    number = NESTED["step"][0] + len(NESTED["other"])
+    def generate(context, builder, signature, args):
+        return ir.Constant(ir.IntType(64), number)
+    return types.int64(), generate
+
+def replaced(x):
+    raise NotImplementedError
+
+@overload(replaced)
+def compile_replaced(x):
+    def body(x):
+        return x + 80
+    return body
+
+def make(factor):
+    @outlined
+    def scale(x):
+        return factor * x
+    return scale
+
+scale = make(90)
+
+@jit
+def helper(x, more=100):
+    """What it does."""
+    return x + more  # and a comment
+
+@njit(nogil=True)
+def flagged(x):
+    return x in (110, 111)
+
+@kernel
+def four(x):
+    """What it is."""
+    a = helper(x) + scale(x) + replaced(x) + constant() + PAIR[0] + int(WEIGHTS[0]) + LIMIT
+    return a + Point(1, 2).x + (Colour.RED if flagged(x) else Colour.GREEN) + 120
+
+def unrelated():
+    return 130
+'''
+RENEWS = [
+    *("= 10", "= 20", "= 30", "40.0", "41.0", "(50", "(51", "[60]", "{70", "x + 80", "make(90)"),
+    *("more=100", "111)", "+ 120"),
+]
+
+
+def compiled(source: str, name: str = "four") -> Any:
+    """Return a kernel out of a module with that source."""
+    space: dict[str, Any] = {"__name__": "some_module"}
+    exec(compile(source, "some_module.py", "exec"), space)
+    return space[name]
+
+
+def changed(source: str, text: str) -> str:
+    """Return the source with another number at the end of a text that stands there once."""
+    assert source.count(text) == 1
+    new = re.sub(r"\d+(?=\D*$)", lambda number: str(int(number[0]) + 7), text)
+    assert new != text
+    return source.replace(text, new)
+
+
+def of(source: str) -> str:
+    return fingerprint(compiled(source), [])
+
+
+@compiles
+@pytest.mark.parametrize("text", RENEWS)
+def test_other_values_make_another_fingerprint(text: str) -> None:
+    assert of(changed(SOURCE, text)) != of(SOURCE)
+    assert identity(compiled(changed(SOURCE, text))) == identity(compiled(SOURCE))
+
+
+@compiles
+@pytest.mark.parametrize(
+    ("old", "new"),
+    [
+        ("return x + more", "return x - more"),
+        ("nogil=True", "nogil=False"),
+        ("nogil=True", 'nogil=True, error_model="numpy"'),
+        ("@njit(nogil=True)", '@njit("boolean(int32)")'),
+        ("@njit(nogil=True)", '@njit(locals={"x": types.int32})'),
+        ("@jit", "@outlined"),
+        ("@kernel", "@njit"),
+        ('"x y"', '"y x"'),
+        ("(110, 111)", "{110, 111}"),
+        ("RED = 10\n    GREEN = 20", "GREEN = 10\n    RED = 20"),
+        ("@overload(replaced)", '@overload(replaced, inline="always")'),
+        ("int(WEIGHTS[0])", "(-int(WEIGHTS[0]))"),
+    ],
+)
+def test_other_code_makes_another_fingerprint(old: str, new: str) -> None:
+    assert of(SOURCE.replace(old, new)) != of(SOURCE)
+
+
+@compiles
+@pytest.mark.parametrize(
+    ("old", "new"),
+    [
+        ("# and a comment", "# another one"),
+        ("What it does", "In other words"),
+        ("What it is", "In other words"),
+        ("return 130", "return 137"),
+        ("Point = ", "UNUSED = 3\n\n\nPoint = "),
+        ("{70, 71}", "{71, 70}"),
+    ],
+)
+def test_what_changes_no_code_leaves_the_fingerprint(old: str, new: str) -> None:
+    assert old in SOURCE
+    assert of(SOURCE.replace(old, new)) == of(SOURCE)
+
+
+@compiles
+def test_a_fingerprint_is_the_same_in_every_process(tmp_path: Path) -> None:
+    """Sets of texts have another order in each."""
+    source = SOURCE.replace("{70, 71}", "{'a', 'b', 'c'}")
+    source = source.replace("(110, 111)", "{110, 111}")
+    (tmp_path / "some_module.py").write_text(source, encoding="utf-8")
+    program = (
+        "from some_module import four; from dominoenv.core.fingerprint import fingerprint\n"
+        "print(fingerprint(four, []))"
+    )
+    seen = set()
+    for seed in "123":
+        environment = {**os.environ, "PYTHONHASHSEED": seed, "PYTHONPATH": str(PACKAGE.parent)}
+        command = [sys.executable, "-c", program]
+        seen.add(subprocess.check_output(command, env=environment, cwd=tmp_path))
+    assert len(seen) == 1
+
+
+@compiles
+@pytest.mark.parametrize(
+    ("old", "new", "says"),
+    [
+        ('"other": {70, 71}', '"other": [object(), 1]', "<object object at"),
+        ("WEIGHTS = np.array([40.0, 41.0])", "WEIGHTS = np.array([40, None])", "Python objects"),
+        ("class Colour(enum.IntEnum)", "class Colour", "Colour"),
+        (
+            "def replaced(x)",
+            "from dominoenv.games.verbs import deal as replaced\ndef other(x)",
+            "deal",
+        ),
+    ],
+)
+def test_what_cannot_be_compared_is_refused(old: str, new: str, says: str) -> None:
+    assert old in SOURCE
+    with pytest.raises(UncacheableError, match=says):
+        of(SOURCE.replace(old, new))
+
+
+@compiles
+def test_a_verb_counts_as_the_kernel_of_the_game_at_hand() -> None:
+    states = [kind.state for kind in GAMES.values()]
+    prints = {fingerprint(stepping.deal_games, some) for some in (states, states[:1], states[1:])}
+    assert len(prints) == 3
+    assert fingerprint(stepping.deal_games, [*states[:1], np.dtype([("x", "i4")])]) in prints
+
+
+@compiles
+def test_closures_and_namesakes_are_told_apart() -> None:
+    source = """
+from dominoenv.core.compiling import jit, kernel
+def make(number):
+    @kernel
+    def four(x):
+        return number + x
+    return four
+def using(helper):
+    @kernel
+    def four(x):
+        return helper(x)
+    return four
+class A:
+    @kernel
+    def four(x):
+        return 1
+class B:
+    @kernel
+    def four(x):
+        return 2
+@jit
+def one(x):
+    return x
+@jit
+def two(x):
+    return x
+kernels = [make(1), make(2), using(one), using(two), A.four, B.four]
+"""
+    old = [identity(kernel) for kernel in compiled(source, "kernels")]
+    new = [
+        identity(kernel) for kernel in compiled(source.replace("return x", "return -x"), "kernels")
+    ]
+    assert len(set(old)) == len(old)
+    assert new == old
+
+
+# ------------------------------------------------------------------------------------------ files
+
+GAMES_USED = ("mexican_train", "chicken_foot")
 # Prints cache hits, cache misses.
 PROGRAM = """
 import os, sys, threading
@@ -31,8 +260,8 @@ def call(game):
     states = np.zeros(3, GAMES[game].state)
     stepping.end_blocked_games(states, dominoenv.make_rules(game).record)
 
-def report():
-    stats = stepping.end_blocked_games.stats
+def report(kernel=stepping.end_blocked_games):
+    stats = kernel.stats
     print(sum(stats.cache_hits.values()), sum(stats.cache_misses.values()))
 """
 CALL = "call(sys.argv[1]); report()"
@@ -42,7 +271,7 @@ import time
 from dominoenv.core import cache
 thread = threading.Thread(target=call, args=["mexican_train"])
 thread.start()
-while not _cache._said:  # until it is in the compiler
+while not cache._said:  # until it is in the compiler
     time.sleep(0.001)
 for _ in range(2):
     child = os.fork()
@@ -85,40 +314,56 @@ def start(folder: Path, program: str, *arguments: str, **variables: str) -> subp
 
 
 def result(process: subprocess.Popen[str]) -> tuple[tuple[int, int], str]:
-    """Return cache hits and misses, and what was said on stderr."""
+    """Return the two numbers that a program prints, such as hits and misses, and its stderr."""
     output, said = process.communicate()
     assert process.returncode == 0, said
-    hits, misses = map(int, output.split())
-    return (hits, misses), said
+    first, second = map(int, output.split())
+    return (first, second), said
 
 
 def run(folder: Path, game: str = "chicken_foot", **variables: str) -> tuple[int, int]:
     return result(start(folder, CALL, game, **variables))[0]
 
 
-def cached(folder: Path) -> list[Path]:
-    return sorted(folder.rglob("*end_blocked_games*"))
+def cached(folder: Path, name: str = "end_blocked_games") -> list[Path]:
+    return sorted(folder.rglob(f"*{name}*.nbc"))
 
 
-@pytest.mark.skipif(DISABLED, reason="nothing is compiled with NUMBA_DISABLE_JIT")
-def test_kernels_are_cached_under_our_stamp() -> None:
-    assert stepping.advance_games._cache._stamp == _stamp(stepping.__file__)
-    assert _stamp(stepping.__file__) == _stamp(str(PACKAGE / "policies.py"))
-    assert _stamp(stepping.__file__) != _stamp(str(PACKAGE / "envs" / "learner.py"))
+def edit(path: Path, old: str, new: str) -> None:
+    text = path.read_text(encoding="utf-8")
+    assert text.count(old) == 1
+    path.write_text(text.replace(old, new), encoding="utf-8")
 
 
-def test_an_edit_of_a_helper_renews_the_cache(package: Path) -> None:
-    assert run(package) == (0, 1)
-    assert run(package) == (1, 0)
-    (first,) = cached(package)
-    with (package / "dominoenv" / "game.py").open("a", encoding="utf-8") as skin:
-        skin.write("# no kernel depends on this file\n")
-    assert run(package) == (1, 0)
-    with (package / "dominoenv" / "round.py").open("a", encoding="utf-8") as helper:
-        helper.write("# numba alone would not notice\n")
-    assert run(package) == (0, 1)
-    (second,) = cached(package)  # what nobody needs any more is gone
-    assert first != second
+@pytest.mark.parametrize(
+    ("file", "old", "new"),
+    [
+        ("core/round.py", '["penalties"][seat] = cost', '["penalties"][seat] = cost + 1'),
+        (
+            "core/round.py",
+            "PLAYING, WENT_OUT, NOBODY_CAN_PLAY = range(3)",
+            "PLAYING, WENT_OUT, NOBODY_CAN_PLAY = 0, 1, 3",
+        ),
+        ("games/mexican_train/rules.py", "LAP = 0\n    NO_PLAY = 1", "LAP = 1\n    NO_PLAY = 0"),
+        ("core/compiling.py", '{"nogil": True, "error_model": "numpy"}', '{"nogil": True}'),
+    ],
+    ids=["helper", "constant", "enum", "flags"],
+)
+def test_an_edit_in_the_library_renews_the_files(
+    package: Path, file: str, old: str, new: str
+) -> None:
+    assert [run(package, game) for game in GAMES_USED] == [(0, 1), (0, 1)]
+    before = cached(package)
+    with (package / "dominoenv" / "game.py").open("a", encoding="utf-8") as adapter:
+        adapter.write("# no kernel depends on this file\n")
+    edit(package / "dominoenv" / "core" / "round.py", "End the round: every", "End it: every")
+    assert [run(package, game) for game in GAMES_USED] == [(1, 0), (1, 0)]
+    edit(package / "dominoenv" / file, old, new)
+    both = "mexican_train" not in file
+    assert [run(package, game) for game in GAMES_USED] == [(0, 1), (0, 1) if both else (1, 0)]
+    after = cached(package)
+    assert len(after) == 2  # what is of no use any more is gone
+    assert len(set(after) - set(before)) == (2 if both else 1)
 
 
 def test_first_use_says_that_it_compiles_and_later_starts_say_nothing(package: Path) -> None:
@@ -126,16 +371,19 @@ def test_first_use_says_that_it_compiles_and_later_starts_say_nothing(package: P
     assert first == ((0, 2), SAYS_ONCE)
     assert result(start(package, CALL, "chicken_foot")) == ((1, 0), "")
     assert result(start(package, CALL, "mexican_train")) == ((1, 0), "")
+    assert run(package, NUMBA_BOUNDSCHECK="1") == (0, 1)  # other code, and the first one stays
+    assert run(package) == (1, 0)
 
 
 def test_processes_that_start_at_once_share_an_empty_cache(package: Path) -> None:
     """Of two games: numba's own index may then name the other one's data."""
-    processes = [start(package, CALL, game) for game in GAMES * 2]
+    processes = [start(package, CALL, game) for game in GAMES_USED * 2]
     for process in processes:
         (hits, misses), _ = result(process)
         assert hits + misses == 1
     assert len(cached(package)) == 2  # nothing half-written is left
-    for game in GAMES:
+    assert not list(package.rglob("*.tmp"))
+    for game in GAMES_USED:
         assert run(package, game) == (1, 0)
 
 
@@ -209,7 +457,6 @@ def test_files_are_whole_and_their_own(tmp_path: Path) -> None:
     assert sorted(found.name for found in other.parent.iterdir()) == ["a", "b"]
 
 
-@pytest.mark.skipif(DISABLED, reason="nothing is compiled with NUMBA_DISABLE_JIT")
 def test_a_numba_with_other_internals_is_used_without_a_cache(package: Path) -> None:
     hide = "import numba.core.caching as c; del c._Cache, c.CompileResultCacheImpl"
     (package / "sitecustomize.py").write_text(hide, encoding="utf-8")
@@ -218,40 +465,135 @@ def test_a_numba_with_other_internals_is_used_without_a_cache(package: Path) -> 
     assert not cached(package)
 
 
-KERNEL = """
-from dominoenv.core.compiling import kernel
+# ------------------------------------------------------------------ kernels outside of the library
+
+OWN = """
+from dominoenv.core.compiling import jit, kernel, outlined
 from mine.deep.helper import twice
 
 @kernel
 def four_times(number):
     return twice(twice(number))
+
+def helper(factor):
+    @outlined
+    def work(number):
+        total = 0
+        for i in range(number):
+            while total > 1000 and total % 3:
+                total //= 2
+            total += (i * factor) % (number + 7)
+        return total
+    return work
+
+def make(factor):
+    work = helper(factor)
+    @kernel
+    def use(number):
+        return work(number) + work(number // 2) + work(number + 3)
+    return use
+
+class Mine:
+    number = 1
+
+MINE = Mine()
 """
-HELPER = """
+OWN_HELPER = """
 from dominoenv.core.compiling import jit
 
 @jit
 def twice(number):
     return 2 * number
 """
-OUTSIDE = """
-from mine.kernels import four_times
-four_times(3)
-stats = four_times.stats
-print(sum(stats.cache_hits.values()), sum(stats.cache_misses.values()))
+USE = """
+from mine.kernels import make
+kernels = [make(int(factor)) for factor in sys.argv[1:]]
+found = [kernel(100) for kernel in kernels]
+print(sum(sum(kernel.stats.cache_hits.values()) for kernel in kernels), hash(tuple(found)))
 """
 
 
-@pytest.mark.skipif(DISABLED, reason="nothing is compiled with NUMBA_DISABLE_JIT")
-def test_an_edit_of_a_helper_outside_the_library_renews_the_cache(package: Path) -> None:
+@pytest.fixture
+def own(package: Path) -> Path:
+    """Return the folder of a copy of the package, and beside it a package with kernels."""
     deep = package / "mine" / "deep"
     deep.mkdir(parents=True)
     for folder in (deep.parent, deep):
         (folder / "__init__.py").touch()
-    (deep.parent / "kernels.py").write_text(KERNEL, encoding="utf-8")
-    (deep / "helper.py").write_text(HELPER, encoding="utf-8")
-    (package / "beside.py").touch()
-    assert result(start(package, OUTSIDE))[0] == (0, 1)
-    (package / "beside.py").write_text("# of no package of the kernel's\n", encoding="utf-8")
-    assert result(start(package, OUTSIDE))[0] == (1, 0)
-    (deep / "helper.py").write_text(HELPER.replace("2 *", "3 *"), encoding="utf-8")
-    assert result(start(package, OUTSIDE))[0] == (0, 1)
+    (deep.parent / "kernels.py").write_text(OWN, encoding="utf-8")
+    (deep / "helper.py").write_text(OWN_HELPER, encoding="utf-8")
+    return package
+
+
+def test_an_edit_of_a_helper_outside_the_library_renews_the_files(own: Path) -> None:
+    program = "from mine.kernels import four_times\nfour_times(3)\nreport(four_times)"
+    assert result(start(own, program))[0] == (0, 1)
+    edit(own / "mine" / "kernels.py", "number = 1", "number = 2")
+    assert result(start(own, program))[0] == (1, 0)
+    edit(own / "mine" / "deep" / "helper.py", "2 *", "3 *")
+    assert result(start(own, program))[0] == (0, 1)
+    assert len(cached(own, "four_times")) == 1
+
+
+def test_closures_keep_their_own_files_and_code(own: Path) -> None:
+    """Compiled in processes of their own and loaded together: they share every name."""
+    uses = {factors: result(start(own, USE, *factors.split()))[0] for factors in ("1", "2")}
+    assert [hits for hits, _ in uses.values()] == [0, 0]
+    together = [result(start(own, USE, *factors))[0] for factors in ("12", "21", "12")]
+    assert [hits for hits, _ in together] == [2, 2, 2]
+    for cache in ("", "elsewhere"):
+        variables = {"NUMBA_CACHE_DIR": str(own / cache)} if cache else {}
+        assert result(start(own, USE, "1", "2", **variables))[0][1] == together[0][1]
+    edit(own / "mine" / "kernels.py", "number + 7", "number + 8")
+    for factors, hits in (("1", 0), ("2", 0), ("1", 1), ("2", 1)):
+        assert result(start(own, USE, factors))[0][0] == hits
+    assert len(cached(own / "mine", "use")) == 2
+
+
+@pytest.mark.parametrize(
+    ("program", "says"),
+    [
+        ("exec('@kernel\\ndef f(x): return x + 1'); print(f(1), 0)", "f is in no file"),
+        ("print(odd(1), 0)", "odd: it uses <mine.odd.Thing object"),
+        ("print(call(add, 1), 0)", "call: an argument is a Dispatcher"),
+    ],
+)
+def test_what_cannot_be_kept_is_compiled_at_every_start(own: Path, program: str, says: str) -> None:
+    (own / "mine" / "odd.py").write_text(ODD, encoding="utf-8")
+    for _ in range(2):
+        counts, said = result(start(own, f"from mine.odd import *\n{program}"))
+        assert counts == (2, 0)
+        assert said.startswith(f"dominoenv: compiling at every start: {says}")
+        assert said.count("\n") == 1
+    assert not list((own / "mine").rglob("*.nbc"))
+
+
+ODD = """
+from llvmlite import ir
+from numba import njit, types
+from numba.extending import intrinsic
+from dominoenv.core.compiling import kernel
+
+class Thing:
+    number = 1
+
+THING = Thing()
+
+@intrinsic
+def constant(_context):
+    def generate(context, builder, signature, args):
+        return ir.Constant(ir.IntType(64), THING.number)
+    return types.int64(), generate
+
+@kernel
+def odd(x):
+    return x + constant()
+
+@njit
+def add(x):
+    return x + 1
+
+@kernel
+def call(function, x):
+    return function(x)
+"""

@@ -8,7 +8,8 @@ import pytest
 import yaml
 from pydantic import BaseModel
 
-from dominoenv import DominoError
+from dominoenv import DominoError, EpisodeOptions
+from dominoenv.core.episode import EPISODE_FIELDS, LEARNER
 from experiments.config import Config, ConfigError, _models_in, check_config, load_config
 
 CONFIGS = Path(__file__).resolve().parent.parent / "configs"
@@ -32,6 +33,12 @@ MISTAKES = {
     "network.hidden=[1,a]": "network.hidden.1='a'",
     "environment.seat=abc": "should be 'rotate' or a seat",
     "environment.seat=9": "must be a seat 0 ... 3",
+    "environment.reward=zerosum": "should be 'zero_sum', 'penalty' or 'win'",
+    "environment.reward_scale=0": "environment.reward_scale=0: should be greater than 0",
+    "environment.double=10": "environment: double=10 is not in rounds=[9, 8,",
+    "environment.double=40": "should be less than or equal to 18",
+    "environment.illegal=terminate": "environment: illegal='terminate' is for PettingZoo's `env`",
+    "environment.forcd=auto": "did you mean 'forced'",
     "environment.opponents=[]": "at least 1 item",
     "environment.opponents=[{policy: random}]": "'environment.opponents.0.kind' is missing",
     "environment.opponents.0.kind=model": "allowed: 'baseline', 'checkpoint', 'snapshots'",
@@ -74,6 +81,18 @@ def test_overrides_are_read_as_yaml() -> None:
     assert config.ppo.learning_rate == 1e-4
     assert config.network.hidden == (8, 8)
     assert config.environment.opponents[0].weight == 2
+
+
+def test_every_key_of_an_episode_reaches_the_games() -> None:
+    options = EpisodeOptions(
+        double=3, reward="penalty", reward_scale=0.5, illegal="penalty", illegal_reward=-2
+    )
+    keys = {name: getattr(options, name) for name in EPISODE_FIELDS}
+    config = load_config(QUICKSTART, [f"environment.{key}={keys[key]}" for key in keys])
+    assert config.environment.episode_options() == options
+    again = check_config(yaml.safe_load(config.to_yaml()), "resolved")
+    assert again.environment == config.environment
+    assert load_config(QUICKSTART).environment.episode_options() == LEARNER
 
 
 def test_a_missing_key_is_named() -> None:
@@ -126,7 +145,9 @@ def keys_of(model: type[BaseModel]) -> Iterator[str]:
 
 
 def test_every_key_is_documented() -> None:
-    page = (CONFIGS.parent / "docs" / "training.md").read_text(encoding="utf-8")
+    docs = CONFIGS.parent / "docs"
+    pages = (docs / "training.md", docs / "interfaces.md")
+    page = "\n".join(path.read_text(encoding="utf-8") for path in pages)
     named = set(re.findall(r"[a-z_]+", " ".join(re.findall(r"`([^`\n]+)`", page))))
     keys = set(keys_of(Config))
     assert {"every", "deterministic", "max_grad_norm"} <= keys

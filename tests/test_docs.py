@@ -10,6 +10,7 @@ import pettingzoo
 import pytest
 
 from dominoenv import BatchedGame, Rules, make_rules
+from dominoenv.core.episode import episode_table
 from dominoenv.games.registry import kind_of
 from tests.pictures import IMAGES, PICTURES, picture
 
@@ -68,6 +69,11 @@ def test_pictures_show_what_the_code_draws(name: str) -> None:
 def test_observation_tables_are_those_of_the_code(game: str) -> None:
     table = BatchedGame(game, 1, 0).layout.table()
     assert table in (ROOT / "docs" / "observations.md").read_text(encoding="utf-8")
+
+
+def test_the_table_of_episode_options_is_that_of_the_code() -> None:
+    page = (ROOT / "docs" / "interfaces.md").read_text(encoding="utf-8")
+    assert f"\n\n{episode_table()}\n" in page
 
 
 @pytest.mark.parametrize("players", [2, 4, 7])

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import copy
 import pickle
+import re
 from collections import Counter
 from dataclasses import replace
+from pathlib import Path
 from types import SimpleNamespace
 from typing import Any, ClassVar
 
@@ -170,6 +172,17 @@ def test_values_are_plain() -> None:
         seen = Observation(game.rules, game.observation()[0])
         kinds = Counter(type(one) for value in vars(seen).values() for one in flat(value))
         assert set(kinds) <= {int, str, bool, type(None), type(game.rules)}
+
+
+@pytest.mark.parametrize("name", ["mexican_train", "chicken_foot"])
+def test_the_docs_list_every_value(name: str) -> None:
+    page = (Path(__file__).parent.parent / "docs" / "observations.md").read_text(encoding="utf-8")
+    title = name.replace("_", " ").title()
+    rows = re.findall(rf"^\| (`.*?) \| (?:both|{title}) \|", page, re.M)
+    listed = [one for row in rows for one in re.findall(r"`(\w+)`", row)]
+    game = Game(name, seed=1)
+    seen = Observation(game.rules, game.observation()[0])
+    assert sorted(listed) == sorted(value for value in vars(seen) if not value.startswith("_"))
 
 
 def flat(value: Any) -> list[Any]:

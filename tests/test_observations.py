@@ -116,4 +116,4 @@ def test_parts_by_name() -> None:
     assert game.layout["hand"] == slice(0, 55)
     with pytest.raises(UnknownNameError, match="did you mean 'markers'"):
         game.layout["marker"]
-    assert game.layout.table().count("\n") == len(game.layout.parts) + 1
+    assert game.layout.table().count("\n") == len(game.layout.parts) + 3

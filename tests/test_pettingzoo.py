@@ -414,8 +414,10 @@ def test_keywords(module: ModuleType) -> None:
         module.env(playerz=3)
     with pytest.raises(RulesError, match="did you mean 'render_mode'"):
         module.env(render_mod="ansi")
-    with pytest.raises(RulesError, match="keyword 'illegal'"):
-        module.env(illegal="substitute")
+    with pytest.raises(TypeError, match="did you mean 'illegal'"):
+        module.raw_env(ilegal="raise")
+    with pytest.raises(DominoError, match="is for PettingZoo's `env`"):
+        module.raw_env(illegal="terminate")
     with pytest.raises(DominoError, match="did you mean 'substitute'"):
         module.parallel_env(illegal="subst")
     with pytest.raises(DominoError, match="did you mean 'human'"):
@@ -520,7 +522,7 @@ def test_parallel_plays_the_game_of_raw_env(module: ModuleType, rules: dict[str,
             row = env.observe(agent)["observation"]
             assert np.array_equal(observations[agent]["observation"], row)
         action = choose(rng, observations[mover]["action_mask"])
-        # what the others choose is not looked at
+        # what the others choose is ignored
         actions = {agent: action if agent == mover else -5 for agent in parallel.agents}
         observations, rewards, terminated, truncated, infos = parallel.step(actions)
         env.step(action)

@@ -4,8 +4,11 @@ from __future__ import annotations
 
 import copy
 import pickle
-from typing import Any
+from dataclasses import dataclass, fields
+from enum import IntEnum
+from typing import Any, ClassVar
 
+import numpy as np
 import pytest
 import yaml
 
@@ -16,6 +19,15 @@ from dominoenv import (
     RulesError,
     UnknownNameError,
     make_rules,
+)
+from dominoenv.core.rules import COMMON_RECORD, Dead, option
+from dominoenv.games.mexican_train.rules import (
+    Blocked,
+    DoubleFollowup,
+    Draws,
+    EngineTile,
+    FirstTurn,
+    Opening,
 )
 from tests.rule_sets import every_table, name
 
@@ -146,3 +158,118 @@ def test_rules_are_frozen() -> None:
         rules.players = 3  # type: ignore[misc]
     with pytest.raises(ValueError, match="read-only"):
         rules.record["players"] = 3
+
+
+# -------------------------------------------------------------------- rules of a game of one's own
+
+
+class Speed(IntEnum):
+    SLOW = 0
+    VERY_FAST = 5
+
+
+@dataclass(frozen=True, eq=False, kw_only=True)
+class OtherRules(Rules):
+    loud: bool = option(False)
+    speed: str = option("slow", Speed)
+    limit: int | None = option(None, low=1, high=9, named={None: 99})
+    first: int | str = option(0, high=3, named={"drawn": -1})
+    table: str = option("old", ("old", "new"), in_record=False)
+
+    game = "other"
+    presets: ClassVar[dict[str, dict[str, Any]]] = {"plain": {}}
+
+    def _usual_hand_size(self) -> int:
+        return 5
+
+
+@dataclass(frozen=True, eq=False, kw_only=True)
+class MoreRules(OtherRules):
+    added: bool = option(True)
+
+
+def recorded(rules: Rules, name: str) -> int:
+    return int(rules.record[0][name])
+
+
+def test_options_reach_the_record_as_they_are_declared() -> None:
+    common = [entry[0] for entry in COMMON_RECORD]
+    own = ["loud", "speed", "limit", "first"]
+    assert list(OtherRules.record_dtype().names or ()) == [*common, *own]
+    assert list(MoreRules.record_dtype().names or ()) == [*common, *own, "added"]
+    assert OtherRules.record_dtype() is OtherRules.record_dtype()
+    assert recorded(MoreRules(), "added") == 1
+    rules = OtherRules(loud=True, speed="very_fast", limit=4, first=2)
+    assert [recorded(rules, name) for name in own] == [1, Speed.VERY_FAST, 4, 2]
+
+
+def test_named_values_stand_beside_a_range() -> None:
+    assert recorded(OtherRules(), "limit") == 99
+    assert recorded(OtherRules(first="drawn"), "first") == -1
+    for options, says in (
+        ({"limit": 10}, "limit=10 must lie in 1 ... 9"),
+        ({"limit": 99}, "limit=99 must lie in 1 ... 9"),
+        ({"limit": "drawn"}, "limit='drawn' must be a whole number"),
+        ({"first": -1}, "first=-1 must lie in 0 ... 3"),
+        ({"first": None}, "first=None must be a whole number"),
+        ({"first": False}, "first=False must be a whole number"),
+    ):
+        with pytest.raises(RulesError, match=says):
+            OtherRules(**options)
+
+
+@pytest.mark.parametrize("value", [1, 0, "yes", None, "true"])
+def test_a_switch_is_checked_without_being_listed_anywhere(value: Any) -> None:
+    with pytest.raises(RulesError, match=r"added=.* must be true or false"):
+        MoreRules(added=value)
+    assert MoreRules(added=np.bool_(False)).added is False  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize("kind", [MexicanTrainRules, ChickenFootRules, OtherRules])
+def test_choices_are_recorded_by_the_numbers_of_their_enum(kind: type[Rules]) -> None:
+    seen = 0
+    for spec in fields(kind):
+        if spec.metadata["choices"] is not None and spec.metadata["in_record"]:
+            for value, code in spec.metadata["codes"].items():
+                assert recorded(kind(**{spec.name: value}), spec.name) == code
+                seen += 1
+    assert seen >= 2
+
+
+def test_choices_of_mexican_train_equal_the_enums_that_kernels_read() -> None:
+    for option_name, member in (
+        ("engine_tile", EngineTile.DEALT),
+        ("first_turn", FirstTurn.OWN_TRAIN),
+        ("blocked", Blocked.NO_PLAY),
+        ("dead_double", Dead.BINDS),
+        ("double_followup", DoubleFollowup.NONE),
+        ("draws", Draws.PER_TURN),
+        ("opening", Opening.WHOLE_TRAIN),
+    ):
+        rules = MexicanTrainRules(**{option_name: member.name.lower()})
+        assert recorded(rules, option_name) == member
+
+
+def test_what_kernels_do_not_read_makes_no_difference() -> None:
+    assert OtherRules(table="new") == OtherRules()
+    assert hash(OtherRules(table="new")) == hash(OtherRules())
+    assert OtherRules(table="new").to_dict()["table"] == "new"
+    assert OtherRules(loud=True) != OtherRules()
+    assert OtherRules() != MexicanTrainRules()
+    with pytest.raises(RulesError, match="did you mean 'new'"):
+        OtherRules(table="nw")
+
+
+def test_mistakes_in_a_declaration_raise() -> None:
+    @dataclass(frozen=True, eq=False, kw_only=True)
+    class Undeclared(OtherRules):
+        forgotten: bool = True
+
+    @dataclass(frozen=True, eq=False, kw_only=True)
+    class Taken(OtherRules):
+        doubles: int = option(1, low=1, high=2)
+
+    with pytest.raises(TypeError, match=r"Undeclared.forgotten must be declared with option"):
+        Undeclared()
+    with pytest.raises(ValueError, match="doubles"):
+        Taken.record_dtype()

@@ -115,6 +115,11 @@ def test_settings_that_cannot_be_are_named() -> None:
         Snapshot(RULES, layers(), "relo")
     with pytest.raises(CheckpointError, match="cannot be restored"):
         Snapshot.from_state(RULES, {"activation": "relu", "age": 3}, {})
+    settings, arrays = Snapshot(RULES, layers()).get_state()
+    with pytest.raises(CheckpointError, match=r"layout version 2 .* version 1"):
+        Snapshot.from_state(RULES, {**settings, "layout": 2}, arrays)
+    del settings["layout"]  # as in states that were saved before
+    assert Snapshot.from_state(RULES, settings, arrays).layout.version == 1
     pool = OpponentPool(RULES, "random")
     for options, reason in (
         ({"keep": 0}, "keep=0"),

@@ -344,6 +344,12 @@ def test_files_that_are_no_checkpoints(tmp_path: Path, capfd: pytest.CaptureFixt
     torch.save({**content, "version": 99}, tmp_path / "new.pt")
     with pytest.raises(CheckpointError, match="version 99"):
         load_policy(tmp_path / "new.pt")
+    assert content.pop("layout") == 1
+    torch.save(content, tmp_path / "old.pt")  # it does not say which layout its network reads
+    load_policy(tmp_path / "old.pt")
+    torch.save({**content, "layout": 2}, tmp_path / "other.pt")
+    with pytest.raises(CheckpointError, match=r"other\.pt reads layout version 2 .* version 1"):
+        load_policy(tmp_path / "other.pt")
     torch.save({**content, "weights": {}}, tmp_path / "bare.pt")
     with pytest.raises(CheckpointError, match="does not fit this version"):
         load_policy(tmp_path / "bare.pt")

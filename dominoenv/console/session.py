@@ -15,7 +15,8 @@ from typing import Any, Self
 import numpy as np
 
 from dominoenv.core.files import write_atomically
-from dominoenv.core.rules import Rules, whole_number
+from dominoenv.core.options import whole_number
+from dominoenv.core.rules import Rules
 from dominoenv.errors import DominoError, RecordError, nearest, shortened
 from dominoenv.game import Game
 from dominoenv.games.match_play import move_texts

@@ -1,4 +1,4 @@
-"""Checks of what callers give: it comes back in its one form, or an error names what is wrong."""
+"""Checks of arguments: each returns the value in its normal form, or raises an error."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ def checked_seed(seed: object) -> int:
 
 
 def as_array(name: str, values: object, error: type[DominoError] = DominoError) -> NDArray[Any]:
-    """Return values as an array, or raise an error where they cannot be one (ragged lists)."""
+    """Return values as an array, or raise an error for ragged lists and the like."""
     try:
         return np.asarray(values)
     except (TypeError, ValueError, OverflowError) as reason:
@@ -56,7 +56,7 @@ def checked_index(name: str, value: object, limit: int) -> int:
 
 
 def flag(name: str, value: object) -> bool:
-    """Return True or False, or raise DominoError for what is neither."""
+    """Return a bool, or raise DominoError."""
     if not isinstance(value, bool | np.bool_):
         raise DominoError(f"{name}={value!r} must be true or false")
     return bool(value)
@@ -74,7 +74,7 @@ def positive(name: str, value: object) -> int:
 
 
 def finite(name: str, value: object) -> float:
-    """Return a number as a float, or raise DominoError; float32 must hold what it is paid for."""
+    """Return a finite float, or raise DominoError; rewards must fit into float32."""
     try:
         number = math.nan if isinstance(value, str | bytes) else float(value)  # type: ignore[arg-type]
     except (TypeError, ValueError, OverflowError):

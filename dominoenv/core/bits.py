@@ -15,6 +15,7 @@ from numba import types
 from numba.extending import intrinsic
 
 from dominoenv.core.compiling import DISABLED, jit
+from dominoenv.core.types import Mask, Row, State, Word
 
 NO_TILES, ONE, EIGHT = np.uint64(0), np.uint64(1), np.uint64(8)
 NEVER_EMPTY = ir.IntType(1)(1)  # LLVM may leave the lowest bit of an empty word undefined
@@ -23,19 +24,19 @@ LINE = 64  # bytes of a cache line
 
 if DISABLED:
 
-    def lowest(word: Any) -> int:
+    def lowest(word: Word) -> int:
         """Return the position of a non-empty word's lowest tile."""
         return (int(word) & -int(word)).bit_length() - 1
 
-    def count(word: Any) -> int:
+    def count(word: Word) -> int:
         """Return how many tiles a word holds."""
         return int(word).bit_count()
 
-    def store_byte(row: Any, at: int, value: int) -> None:
+    def store_byte(row: Row | Mask, at: int, value: int) -> None:
         """Write a byte into a row, `at` counted from its beginning only."""
         row[at] = value
 
-    def prefetch(memory: Any, offset: int) -> None:
+    def prefetch(memory: State | Row, offset: int) -> None:
         """Ask for the cache line at a record or an array, so many bytes on, before it is needed."""
 
 else:
@@ -91,7 +92,7 @@ def _store(size: int) -> Any:
     """Return the function that writes the first `size` bits of a word as as many bytes 0 or 1."""
     if DISABLED:
 
-        def plain(row: Any, at: int, word: Any) -> None:
+        def plain(row: Row, at: int, word: Word) -> None:
             for i in range(size):
                 row[at + i] = (int(word) >> i) & 1
 
@@ -122,7 +123,7 @@ store_8, store_64 = _store(8), _store(64)
 
 
 @jit
-def write_bits(row: Any, at: int, word: Any, size: int) -> None:
+def write_bits(row: Row, at: int, word: Word, size: int) -> None:
     """Write the first `size` bits of a word as bytes 0 or 1 from row[at] on.
 
     Fewer than eight bits write eight bytes all the same: write a row from left to right then.
@@ -140,7 +141,7 @@ def write_bits(row: Any, at: int, word: Any, size: int) -> None:
 
 
 @jit
-def nth_tile(word: Any, n: int) -> int:
+def nth_tile(word: Word, n: int) -> int:
     """Return the position of the n-th tile, from 0, of a word that holds more than n."""
     while n > 0:
         word &= word - ONE
@@ -149,6 +150,6 @@ def nth_tile(word: Any, n: int) -> int:
 
 
 @jit
-def bit(tile: int) -> Any:
+def bit(tile: int) -> Word:
     """Return a tile as a bit of word tile >> 6."""
     return ONE << np.uint64(tile & 63)

@@ -4,32 +4,43 @@ numba's own cache keeps an index beside its data. Processes that compile at the 
 an index that names another signature's data, a file that a full disk cut short stops every later
 start, and a change to a helper in another file goes unnoticed. Here a file's name is a hash over
 the code that the kernel can reach (`fingerprint.py`), the versions, the processor and the
-signature; it appears in one piece, begins with a hash of its contents, and what does not fit is
-compiled anew.
+signature; files are written atomically and begin with a hash of their contents, and what does not
+match is compiled anew. A kernel that cannot be cached is compiled at every start, without an error.
 """
 
 from __future__ import annotations
 
 import hashlib
+import itertools
+import os
 import pickle
+import re
+import secrets
 import sys
-from collections.abc import Callable
+from collections.abc import Collection, Iterable, Iterator
+from functools import cached_property
 from pathlib import Path
 from typing import Any
 
+import llvmlite
 import numba
 import numpy as np
-from numba import config
+from numba import config, types
+from numba.core.bytecode import FunctionIdentity
 from numba.core.caching import CompileResultCacheImpl, _Cache
 from numba.core.serialize import dumps
 from numba.np.numpy_support import as_dtype
 
 from dominoenv.core.files import write_atomically
-from dominoenv.core.fingerprint import fingerprint
+from dominoenv.core.fingerprint import UncacheableError, fingerprint, identity
 
 DIGEST_SIZE = hashlib.sha256().digest_size  # bytes before the contents of a file
 PYTHON = f"py{sys.version_info.major}{sys.version_info.minor}{getattr(sys, 'abiflags', '')}"
+VERSIONS = numba.__version__, llvmlite.__version__, np.__version__
+SWITCHES = ("BOUNDSCHECK", "OPT", "LOOP_VECTORIZE", "SLP_VECTORIZE", "DEBUGINFO_DEFAULT")
+SCALARS = types.Number | types.Boolean | types.NoneType | types.UnicodeType | types.Literal
 _said: set[str] = set()
+_used: set[Path] = set()  # files that this process has read or written
 
 
 def say_once(text: str) -> None:
@@ -39,22 +50,36 @@ def say_once(text: str) -> None:
         print(f"dominoenv: {text}", file=sys.stderr, flush=True)
 
 
+def number_from_random() -> None:
+    """Let numba number the functions that it compiles from a random start.
+
+    The numbers are part of the names that the loader knows functions by, and of two functions of
+    one name it takes the first for both. numba counts from 1 in every process: two closures of one
+    helper, compiled in two processes, would be taken for the same when both come from the cache.
+    """
+    FunctionIdentity._unique_ids = itertools.count(secrets.randbits(48))
+
+
+number_from_random()
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(after_in_child=number_from_random)
+
+
 class KernelCache(_Cache):  # type: ignore[misc]
-    """What numba's dispatcher of one kernel asks before it compiles, and tells afterwards.
+    """The cache of one kernel, called by numba's dispatcher before and after it compiles.
 
     Files go where numba would put its own, the first folder that is writable: NUMBA_CACHE_DIR,
     `__pycache__` beside the source, the user's cache. Without one, or when writing fails, kernels
     are compiled at every start.
     """
 
-    def __init__(self, function: Callable[..., Any]) -> None:
-        self._function = function
-        self._name = f"{Path(function.__code__.co_filename).stem}.{function.__name__}.{PYTHON}"
+    def __init__(self, kernel: Any) -> None:
+        self._kernel = kernel
         self._enabled = True
         try:
-            self._numba = CompileResultCacheImpl(function)
+            self._numba = CompileResultCacheImpl(kernel.py_func)
             self._folder: Path | None = Path(self._numba.locator.get_cache_path())
-        except RuntimeError:  # no folder is writable
+        except RuntimeError:  # no folder is writable, or the source is no file
             self._folder = None
 
     @property
@@ -63,69 +88,98 @@ class KernelCache(_Cache):  # type: ignore[misc]
         return None if self._folder is None else str(self._folder)
 
     def load_overload(self, signature: Any, context: Any) -> Any:
-        """Return the kernel compiled for a signature, or None, and say that it will be compiled."""
+        """Return the kernel compiled for a signature, or None; then print that it compiles."""
         context.refresh()
-        path = self._path(signature, context.codegen())
-        contents = None if path is None else read_sealed(path)
-        if contents is not None:
-            return self._numba.rebuild(context, pickle.loads(contents))
-        once = ", once" if self._folder else ": no folder is writable to keep the result"
-        say_once(f"compiling for this machine{once} (about 20 s)")
-        return None
+        if not self._enabled:
+            return None
+        try:
+            path = self._path(signature, context.codegen())
+        except UncacheableError as reason:
+            say_once(f"compiling at every start: {reason}")
+            return None
+        contents = read_sealed(path)
+        if contents is None:
+            say_once("compiling for this machine, once (about 20 s)")
+            return None
+        _used.add(path)
+        return self._numba.rebuild(context, pickle.loads(contents))
 
     def save_overload(self, signature: Any, compiled: Any) -> None:
-        """Keep what was compiled, and drop what was kept for other sources."""
-        path = self._path(signature, compiled.codegen)
-        if path is None or not self._numba.check_cachable(compiled):
-            return
-        contents = dumps(self._numba.reduce(compiled))
+        """Write what was compiled, and delete the files of older code."""
         try:
-            write_sealed(path, contents)
-            self._remove_older(path)
-        except OSError as error:
+            path = self._path(signature, compiled.codegen)
+        except UncacheableError:  # `load_overload` has printed why
+            return
+        if not self._enabled or not self._numba.check_cachable(compiled):
+            return
+        try:
+            write_sealed(path, dumps(self._numba.reduce(compiled)))
+            _used.add(path)
+            self._remove(f"{path.name.rpartition('-')[0]}-*", spared=_used)
+        except (OSError, pickle.PicklingError, TypeError) as error:
             say_once(f"what was compiled could not be kept: {error}")
 
     def enable(self) -> None:
-        """Load and save from now on."""
+        """Turn the cache on."""
         self._enabled = True
 
     def disable(self) -> None:
-        """Neither load nor save from now on."""
+        """Turn the cache off."""
         self._enabled = False
 
     def flush(self) -> None:
-        """Remove all that was kept of the kernel."""
+        """Delete all files of the kernel."""
         self._remove(f"{self._name}-*")
 
-    def _path(self, signature: Any, codegen: Any) -> Path | None:
-        """Return where a signature's file is, None where nothing is kept."""
-        if self._folder is None or not self._enabled:
-            return None
-        machine = (numba.__version__, config.BOUNDSCHECK, codegen.magic_tuple())
-        key = hashlib.sha256(repr((str(signature), machine)).encode()).hexdigest()[:16]
-        code = fingerprint(self._function, records_of(signature))
-        return self._folder / f"{self._name}-{key}-{code[:32]}.nbc"
+    @cached_property
+    def _name(self) -> str:
+        """Beginning of the names of the kernel's files; an edit of the code does not change it."""
+        function = self._kernel.py_func
+        name = f"{Path(function.__code__.co_filename).stem}.{function.__name__}.{PYTHON}"
+        return f"{re.sub('[^A-Za-z0-9_.]', '_', name)}-{identity(self._kernel)[:16]}"
 
-    def _remove_older(self, path: Path) -> None:
-        """Remove what was kept for the same signature and other code."""
-        self._remove(f"{path.name.rpartition('-')[0]}-*", kept=path.name)
+    def _path(self, signature: Any, codegen: Any) -> Path:
+        """Return the path of a signature's file. Raises UncacheableError if there is none."""
+        if self._folder is None:
+            is_file = Path(self._kernel.py_func.__code__.co_filename).exists()
+            where = "no folder is writable to keep the result (about 20 s)"
+            raise UncacheableError(where if is_file else f"{self._kernel.__name__} is in no file")
+        try:
+            code = fingerprint(self._kernel, list(records_of(signature)))
+            name = self._name
+        except UncacheableError as reason:
+            raise UncacheableError(f"{self._kernel.__name__}: {reason}") from None
+        switches = [getattr(config, switch, None) for switch in SWITCHES]
+        machine = VERSIONS, switches, codegen.magic_tuple()
+        key = hashlib.sha256(repr((str(signature), machine)).encode()).hexdigest()
+        return self._folder / f"{name}-{key[:16]}-{code[:32]}.nbc"
 
-    def _remove(self, pattern: str, kept: str = "") -> None:
-        """Remove files of the kernel; others may do so meanwhile."""
+    def _remove(self, pattern: str, spared: Collection[Path] = ()) -> None:
+        """Delete files of the kernel; other processes may do the same at the same time."""
         if self._folder is not None:
             for path in self._folder.glob(pattern):
-                if path.name != kept:
+                if path not in spared:
                     path.unlink(missing_ok=True)
 
 
-def records_of(signature: Any) -> list[np.dtype[Any]]:
-    """Return the dtypes of the records that the types of a call's arguments are, or are arrays of."""
-    types = [getattr(argument, "dtype", argument) for argument in signature]
-    return [as_dtype(one) for one in types if isinstance(one, numba.types.Record)]
+def records_of(signature: Iterable[Any]) -> Iterator[np.dtype[Any]]:
+    """Yield the dtypes of the records in the types of a call's arguments.
+
+    Raises UncacheableError for types whose text does not tell all about them.
+    """
+    for kind in signature:
+        if isinstance(kind, types.Record):
+            yield as_dtype(kind)
+        elif isinstance(kind, types.Array):
+            yield from records_of([kind.dtype])
+        elif isinstance(kind, types.BaseTuple) and not isinstance(kind, types.BaseNamedTuple):
+            yield from records_of(kind.types)
+        elif not isinstance(kind, SCALARS):
+            raise UncacheableError(f"an argument is a {type(kind).__name__}")
 
 
 def read_sealed(path: Path) -> bytes | None:
-    """Return what `write_sealed` wrote, or None for no file, another's, or a damaged one."""
+    """Return what `write_sealed` wrote, or None if the file is missing, damaged or renamed."""
     try:
         data = path.read_bytes()
     except OSError:
@@ -135,7 +189,7 @@ def read_sealed(path: Path) -> bytes | None:
 
 
 def write_sealed(path: Path, contents: bytes) -> None:
-    """Write a file that says itself whether it is whole, and that it has this name."""
+    """Write a file that begins with a hash of its name and contents."""
     write_atomically(path, _seal(path, contents) + contents)
 
 

@@ -66,7 +66,7 @@ def kernel(function: F) -> F:
     compiled: F = njit(**FLAGS)(function)
     if not DISABLED and KernelCache is not None:
         dispatcher: Any = compiled
-        dispatcher._cache = KernelCache(function)
+        dispatcher._cache = KernelCache(compiled)
     return compiled
 
 

@@ -1,4 +1,4 @@
-"""Files that are whole at every moment."""
+"""Atomic file writes."""
 
 from __future__ import annotations
 
@@ -8,9 +8,9 @@ from pathlib import Path
 
 
 def write_atomically(path: Path, content: bytes) -> None:
-    """Write a file so that a kill at any moment leaves the old one or the new one.
+    """Write a file atomically: after a crash the old or the new content is there, never a part.
 
-    Several may write it at the same time; one of them wins. Raises OSError.
+    Concurrent writers are safe; the last one wins. Raises OSError.
     """
     path.parent.mkdir(parents=True, exist_ok=True)
     temporary = path.with_name(f".{path.name}.{uuid.uuid4().hex[:16]}.tmp")

@@ -43,15 +43,17 @@ class Layout:
     """The parts of a row in order; they leave no gap."""
 
     parts: tuple[Part, ...]
+    version: int = 1
+    """Rises whenever a part moves, comes, goes or changes its meaning; checkpoints name it."""
 
     @classmethod
-    def of(cls, *sections: tuple[str, int, int, str]) -> Layout:
+    def of(cls, *sections: tuple[str, int, int, str], version: int = 1) -> Layout:
         """Lay sections of (name, size, high, meaning) out one after another."""
         parts, start = [], 0
         for name, size, high, meaning in sections:
             parts.append(Part(name, start, size, high, meaning))
             start += size
-        return cls(tuple(parts))
+        return cls(tuple(parts), version)
 
     @cached_property
     def size(self) -> int:
@@ -104,8 +106,9 @@ class Layout:
         return rows
 
     def table(self) -> str:
-        """Return the layout as a Markdown table."""
-        lines = ["| part | slice | raw range | meaning |", "| --- | --- | --- | --- |"]
+        """Return the layout's version, and its parts as a Markdown table."""
+        lines = [f"Layout version {self.version}.", ""]
+        lines += ["| part | slice | raw range | meaning |", "| --- | --- | --- | --- |"]
         lines += [
             f"| `{p.name}` | {p.start}:{p.start + p.size} | 0 … {p.high} | {p.meaning} |"
             for p in self.parts

@@ -16,6 +16,7 @@ from dominoenv.core.bits import store_byte, write_bits
 from dominoenv.core.compiling import jit
 from dominoenv.core.round import NOT_DRAWN, clockwise, next_seat
 from dominoenv.core.rules import Rules
+from dominoenv.core.types import Row, RulesRecord, State
 
 MAX_BEHIND = 255  # points behind the leader that a row can tell
 
@@ -32,7 +33,7 @@ def tile_sections(rules: Rules) -> list[tuple[str, int, int, str]]:
 
 
 @jit
-def write_tile_sets(g: Any, r: Any, seat: int, row: Any) -> int:
+def write_tile_sets(g: State, r: RulesRecord, seat: int, row: Row) -> int:
     """Write the viewer's hand and the table; return where the next part begins."""
     size = int(r["tiles"])
     for w in range(r["words"]):
@@ -68,7 +69,7 @@ def shared_sections(rules: Rules) -> list[tuple[str, int, int, str]]:
 
 
 @jit
-def write_shared(g: Any, r: Any, seat: int, row: Any, at: int) -> int:
+def write_shared(g: State, r: RulesRecord, seat: int, row: Row, at: int) -> int:
     """Write proofs, turn, boneyard, round, hand sizes and scores; return where the row ends."""
     players, pips = int(r["players"]), int(r["pips"])
     other, least = seat, int(g["scores"][seat])

@@ -15,6 +15,7 @@ from dominoenv.core.compiling import jit, outlined
 from dominoenv.core.rules import MAX_SEATS
 from dominoenv.core.streams import below, open_stream
 from dominoenv.core.tiles import MAX_TILES, WORDS
+from dominoenv.core.types import RulesRecord, State
 
 SEATS = MAX_SEATS
 
@@ -50,7 +51,7 @@ ROUND_STORE: list[Any] = [
 
 
 @outlined
-def clear_round(g: Any) -> None:
+def clear_round(g: State) -> None:
     """Take everything off the table and out of the hands; seed, match, round, scores stay."""
     g["to_move"] = g["starter"] = 0
     g["ending"] = PLAYING
@@ -64,7 +65,7 @@ def clear_round(g: Any) -> None:
 
 
 @outlined
-def pile_up(g: Any, r: Any, set_aside: int) -> None:
+def pile_up(g: State, r: RulesRecord, set_aside: int) -> None:
     """Shuffle all tiles but `set_aside` (-1: all) into the boneyard, by the round's own stream."""
     g["stream"] = open_stream(g["seed"], g["match"], g["round"])
     size = 0
@@ -77,7 +78,7 @@ def pile_up(g: Any, r: Any, set_aside: int) -> None:
 
 
 @outlined
-def shuffle_boneyard(g: Any) -> None:
+def shuffle_boneyard(g: State) -> None:
     """Shuffle the list that lies in the boneyard, its first element on top: at the end."""
     size = int(g["boneyard_size"])
     for i in range(size - 1, 0, -1):
@@ -89,7 +90,7 @@ def shuffle_boneyard(g: Any) -> None:
 
 
 @jit
-def draw_tile(g: Any, seat: int) -> int:
+def draw_tile(g: State, seat: int) -> int:
     """Move the boneyard's next tile into a hand; returns the tile."""
     size = g["boneyard_size"] - 1
     g["boneyard_size"] = size
@@ -100,7 +101,7 @@ def draw_tile(g: Any, seat: int) -> int:
 
 
 @outlined
-def deal_hands(g: Any, r: Any) -> None:
+def deal_hands(g: State, r: RulesRecord) -> None:
     """Deal every seat its hand, seat 0 all of its tiles first."""
     for seat in range(r["players"]):
         for _ in range(r["hand_size"]):
@@ -108,7 +109,7 @@ def deal_hands(g: Any, r: Any) -> None:
 
 
 @jit
-def lay_tile(g: Any, seat: int, tile: int) -> None:
+def lay_tile(g: State, seat: int, tile: int) -> None:
     """Move a tile from a hand onto the table."""
     g["hands"][seat, tile >> 6] &= ~bit(tile)
     g["hand_sizes"][seat] -= 1
@@ -116,50 +117,50 @@ def lay_tile(g: Any, seat: int, tile: int) -> None:
 
 
 @jit
-def put_on_table(g: Any, tile: int) -> None:
+def put_on_table(g: State, tile: int) -> None:
     """Add a tile to the set of those on the table."""
     g["table"][tile >> 6] |= bit(tile)
 
 
 @jit
-def holds(g: Any, seat: int, tile: int) -> bool:
+def holds(g: State, seat: int, tile: int) -> bool:
     """Return whether a tile is in a hand."""
     return bool(g["hands"][seat, tile >> 6] & bit(tile))
 
 
 @jit
-def is_on_table(g: Any, tile: int) -> bool:
+def is_on_table(g: State, tile: int) -> bool:
     """Return whether a tile lies on the table."""
     return bool(g["table"][tile >> 6] & bit(tile))
 
 
 @jit
-def next_seat(g: Any, r: Any, seat: int) -> int:
+def next_seat(g: State, r: RulesRecord, seat: int) -> int:
     """Return the seat clockwise of a seat."""
     return seat + 1 if seat + 1 < r["players"] else 0
 
 
 @jit
-def clockwise(r: Any, seat: int, steps: int) -> int:
+def clockwise(r: RulesRecord, seat: int, steps: int) -> int:
     """Return the seat so many steps, at most P, clockwise of a seat."""
     there = seat + steps
     return there if there < r["players"] else there - int(r["players"])
 
 
 @jit
-def is_double(r: Any, tile: int) -> bool:
+def is_double(r: RulesRecord, tile: int) -> bool:
     """Return whether both pips of a tile are the same."""
     return bool(r["low"][tile] == r["high"][tile])
 
 
 @jit
-def other_pip(r: Any, tile: int, pip: int) -> int:
+def other_pip(r: RulesRecord, tile: int, pip: int) -> int:
     """Return the pip of a tile that is not `pip` (of a double: `pip` again)."""
     return int(r["low"][tile]) + int(r["high"][tile]) - pip
 
 
 @jit
-def all_on_table(g: Any, r: Any, pip: int) -> bool:
+def all_on_table(g: State, r: RulesRecord, pip: int) -> bool:
     """Return whether all K tiles of a pip lie on the table, so that nobody can ever play one."""
     for w in range(WORDS):
         if r["pip_tiles"][pip, w] & ~g["table"][w]:
@@ -168,7 +169,7 @@ def all_on_table(g: Any, r: Any, pip: int) -> bool:
 
 
 @outlined
-def somebody_holds(g: Any, r: Any, pips: int) -> bool:
+def somebody_holds(g: State, r: RulesRecord, pips: int) -> bool:
     """Return whether any hand holds a tile with one of the pips, given as a bit mask."""
     for w in range(WORDS):
         held = g["hands"][0, w]
@@ -181,19 +182,19 @@ def somebody_holds(g: Any, r: Any, pips: int) -> bool:
 
 
 @jit
-def count_pass(g: Any) -> None:
+def count_pass(g: State) -> None:
     """Count a pass towards the lap that ends a round: it counts once the boneyard is empty."""
     g["passes"] = g["passes"] + 1 if g["boneyard_size"] == 0 else 0
 
 
 @jit
-def proof_of_draw(g: Any, seat: int, pips: int) -> None:
+def proof_of_draw(g: State, seat: int, pips: int) -> None:
     """Note what a draw proves: the hand has none of the pips that the seat could have used."""
     g["voids"][seat] |= pips
 
 
 @jit
-def proof_of_pass(g: Any, seat: int, pips: int) -> None:
+def proof_of_pass(g: State, seat: int, pips: int) -> None:
     """Note what a pass proves; a tile drawn just before stays in the hand and ends older proofs."""
     if g["drew"] == DRAWN:
         g["voids"][seat] = pips
@@ -202,7 +203,7 @@ def proof_of_pass(g: Any, seat: int, pips: int) -> None:
 
 
 @jit
-def hand_cost(g: Any, r: Any, seat: int) -> int:
+def hand_cost(g: State, r: RulesRecord, seat: int) -> int:
     """Return what the tiles left in a hand cost."""
     total = 0
     for w in range(WORDS):
@@ -214,7 +215,7 @@ def hand_cost(g: Any, r: Any, seat: int) -> int:
 
 
 @outlined
-def end_round(g: Any, r: Any, ending: int) -> None:
+def end_round(g: State, r: RulesRecord, ending: int) -> None:
     """End the round: every seat pays for its hand."""
     g["ending"] = ending
     for seat in range(r["players"]):

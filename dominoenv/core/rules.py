@@ -7,9 +7,8 @@ they play alike.
 
 from __future__ import annotations
 
-import operator
-from collections.abc import Mapping, Sequence
-from dataclasses import Field, dataclass, field, fields
+from collections.abc import Mapping
+from dataclasses import Field, dataclass, fields
 from enum import IntEnum
 from functools import cache, cached_property
 from typing import Any, ClassVar, Self
@@ -17,8 +16,9 @@ from typing import Any, ClassVar, Self
 import numpy as np
 from numpy.typing import NDArray
 
+from dominoenv.core.options import Options, option, whole_number
 from dominoenv.core.tiles import MAX_PIPS, MAX_TILES, WORDS, DominoSet, domino_set
-from dominoenv.errors import RulesError, UnknownNameError, nearest
+from dominoenv.errors import RulesError, UnknownKeywordError, UnknownNameError, nearest
 
 MIN_SEATS, MAX_SEATS = 2, 10
 MAX_ROUNDS = 64
@@ -49,55 +49,8 @@ COMMON_RECORD: list[Any] = [
 ]
 
 
-COMMON_NAMES = {entry[0] for entry in COMMON_RECORD}
-
-
-def option(
-    default: Any,
-    choices: type[IntEnum] | Sequence[str] | None = None,
-    *,
-    low: int = 0,
-    high: int = 0,
-    named: Mapping[Any, int] | None = None,
-    in_record: bool = True,
-) -> Any:
-    """Declare an option of a rules object: its default, and its choices or its range.
-
-    choices: an IntEnum, whose names in lower case are the values and whose numbers the kernels
-    read; or names that only Python reads. A default of True or False makes a switch; otherwise the
-    option is a whole number in low ... high where high is above low. named: further values, with
-    the number that stands for each in the record. in_record: kernels read it under its own name.
-    """
-    if isinstance(choices, type):
-        codes: dict[Any, int] | None = {member.name.lower(): int(member) for member in choices}
-    else:
-        codes = None if choices is None else {name: place for place, name in enumerate(choices)}
-    metadata = {
-        "choices": None if codes is None else tuple(codes),
-        "codes": {**(codes or {}), **(named or {})},
-        "low": low,
-        "high": high,
-        "named": tuple(named or ()),
-        "in_record": in_record,
-    }
-    return field(default=default, metadata=metadata)
-
-
-def whole_number(name: str, value: object, low: int, high: int) -> int:
-    """Return `value` as an int in low ... high, or raise RulesError."""
-    try:
-        if isinstance(value, bool | np.bool_):
-            raise TypeError
-        number = operator.index(value)  # type: ignore[arg-type]
-    except TypeError:
-        raise RulesError(f"{name}={value!r} must be a whole number") from None
-    if not low <= number <= high:
-        raise RulesError(f"{name}={number} must lie in {low} ... {high}")
-    return number
-
-
 @dataclass(frozen=True, eq=False, kw_only=True)
-class Rules:
+class Rules(Options):
     """What all games share; `MexicanTrainRules` and `ChickenFootRules` are made of it."""
 
     players: int = option(4, low=MIN_SEATS, high=MAX_SEATS)
@@ -117,27 +70,9 @@ class Rules:
         self._set("players", whole_number("players", self.players, MIN_SEATS, MAX_SEATS))
         self._set("max_pip", whole_number("max_pip", self.max_pip, 0, 1000))
         self._set("max_pip", self.tiles.max_pip)
-        for spec in fields(self):
-            self._check_option(spec.name, spec.metadata)
+        self._check_options()
         self._set("rounds", self._checked_rounds())
         self._set("hand_size", self._checked_hand_size())
-
-    def _set(self, name: str, value: object) -> None:
-        object.__setattr__(self, name, value)
-
-    def _check_option(self, name: str, limits: Mapping[str, Any]) -> None:
-        value, choices = getattr(self, name), limits["choices"]
-        if any(type(value) is type(one) and value == one for one in limits["named"]):
-            return
-        if choices is not None:
-            if not (isinstance(value, str) and value in choices):
-                raise RulesError(f"{name}={value!r}: {nearest(value, choices)}")
-        elif isinstance(self._default(name), bool):
-            if not isinstance(value, bool | np.bool_):
-                raise RulesError(f"{name}={value!r} must be true or false")
-            self._set(name, bool(value))
-        elif limits["high"] > limits["low"]:
-            self._set(name, whole_number(name, value, limits["low"], limits["high"]))
 
     def _checked_rounds(self) -> tuple[int, ...]:
         if self.rounds is None or (isinstance(self.rounds, tuple | list) and not self.rounds):
@@ -191,7 +126,7 @@ class Rules:
         return False
 
     def with_drawn_starter(self) -> Self:
-        """Return the rules with the starter drawn from the seed, where rules name a seat."""
+        """Return the rules with the starter drawn from the seed, if the rules name a seat."""
         return self
 
     def check_decisions(self) -> None:
@@ -201,15 +136,15 @@ class Rules:
     def preset(cls, name: str, /, **options: Any) -> Self:
         """Make the rules of a preset, with options that differ.
 
-        Raises UnknownNameError for a preset that does not exist and RulesError for an option that
-        does not exist or whose value cannot be.
+        Raises UnknownNameError for an unknown preset, UnknownKeywordError for an unknown option and
+        RulesError for an invalid value.
         """
         if not isinstance(name, str) or name not in cls.presets:
             raise UnknownNameError(f"preset {name!r} of {cls.game}: {nearest(name, cls.presets)}")
         known = [spec.name for spec in fields(cls)]
         for key in options:
             if key not in known:
-                raise RulesError(f"option {key!r} of {cls.game}: {nearest(key, known)}")
+                raise UnknownKeywordError(f"option {key!r} of {cls.game}: {nearest(key, known)}")
         return cls(**{**cls.presets[name], **options})
 
     @classmethod
@@ -276,26 +211,24 @@ class Rules:
         r["cost"][tiles.ids[0, 0]] = self.double_blank
         for spec in fields(self):
             if self._is_own_field(spec):
-                r[spec.name] = self._code(spec)
+                r[spec.name] = self.code(spec.name)
         record.flags.writeable = False
         return record
 
     @classmethod
     @cache
     def record_dtype(cls) -> np.dtype[np.void]:
-        """Return the dtype of `record`: what all games have, and a number for each own option."""
+        """Return the dtype of `record`: what all games have, and a number for each own option.
+
+        Raises ValueError for an option with the name of a field that all games have.
+        """
         own = [(spec.name, np.int32) for spec in fields(cls) if cls._is_own_field(spec)]
         return np.dtype([*COMMON_RECORD, *own], align=True)
 
     @staticmethod
     def _is_own_field(spec: Field[Any]) -> bool:
-        return bool(spec.metadata["in_record"]) and spec.name not in COMMON_NAMES
-
-    def _code(self, spec: Field[Any]) -> int:
-        """Return the number that stands for an option's value in the record."""
-        value, codes = getattr(self, spec.name), spec.metadata["codes"]
-        is_named = value is None or isinstance(value, str)
-        return int(codes[value] if is_named else value)
+        is_shared = spec.name in Rules.__dataclass_fields__  # these are written one by one
+        return bool(spec.metadata["in_record"]) and not is_shared
 
     def __deepcopy__(self, memo: dict[int, Any]) -> Self:
         return self  # frozen

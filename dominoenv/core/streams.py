@@ -11,11 +11,10 @@ Source of the generator: Steele, Lea, Flood, "Fast splittable pseudorandom numbe
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 
 from dominoenv.core.compiling import jit
+from dominoenv.core.types import State, Word
 
 GAMMA = np.uint64(0x9E3779B97F4A7C15)
 MIX_1 = np.uint64(0xBF58476D1CE4E5B9)
@@ -31,7 +30,7 @@ LINEUP = (1 << 32) + 64  # who plays seat 0 of a training game; the seats' topic
 
 
 @jit
-def mix(z: Any) -> Any:
+def mix(z: Word) -> Word:
     """Return splitmix64's output for the state z."""
     z = z + GAMMA
     z = (z ^ (z >> S30)) * MIX_1
@@ -40,13 +39,13 @@ def mix(z: Any) -> Any:
 
 
 @jit
-def open_stream(seed: Any, match: int, topic: int) -> Any:
+def open_stream(seed: Word | int, match: int, topic: int) -> Word:
     """Return the start of one topic's stream in one match."""
     return mix(mix(mix(np.uint64(seed)) ^ np.uint64(match)) ^ np.uint64(topic))
 
 
 @jit
-def below(g: Any, n: int) -> int:
+def below(g: State, n: int) -> int:
     """Draw a number from 0 ... n-1, each equally likely, from the stream in g["stream"]."""
     bound = np.uint64(n)
     while True:

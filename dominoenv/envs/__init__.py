@@ -1,1 +1,1 @@
-"""Skins over the games: PettingZoo and Stable-Baselines3 doors. No rule is decided here."""
+"""Adapters of the games to PettingZoo, Gymnasium and Stable-Baselines3; they decide no rule."""

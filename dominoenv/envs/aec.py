@@ -3,16 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
 from pettingzoo import AECEnv
 from pettingzoo.utils import wrappers
 
-from dominoenv.envs.pettingzoo_base import Info, Observation, PettingZooBase, RulesLike
+from dominoenv.core.episode import EPISODE_KEYWORDS, PETTINGZOO_WRAPPED
+from dominoenv.envs.keywords import RulesLike
+from dominoenv.envs.pettingzoo_base import Info, Observation, PettingZooBase
 from dominoenv.errors import GameOverError, IllegalActionError
-
-ILLEGAL_REWARD = -1.0  # what `wrapped` environments pay for an illegal action
 
 
 class DominoAEC(PettingZooBase, AECEnv[str, Observation, int]):  # type: ignore[misc]
@@ -28,24 +29,23 @@ class DominoAEC(PettingZooBase, AECEnv[str, Observation, int]):  # type: ignore[
 
     - rules: a rules object, a preset's name or options by name; or the options as keywords
       (`preset="station", players=6`).
-    - episode: "round" or "match"; double: the double of one-round episodes, else drawn.
-    - reward: "zero_sum", "penalty" or "win"; reward_scale: reward per penalty point.
-    - forced: "explicit", or "auto" for moves without a choice to be made by the engine.
+    - how episodes are played: `EpisodeOptions` as keywords (`episode="match"`), or all in one
+      object (`episode_options=`).
     - max_cycles: truncate after that many decisions of each seat on average (times P in all).
     - render_mode: "ansi" (text), "rgb_array" (pixels), "svg", or "human" to show the table after
       every step, in a window where there is one. reveal: whose hands lie face up in it: "all", some
       seats, or nobody's (None).
     - seed: of the first episode. `reset(seed=...)` begins match 0 of another seed, `reset()` goes
       on to the next match; `reset(options={"match": m})` deals match m. The deal depends on seed
-      and match alone. Other keys of `options` are not looked at.
+      and match alone. Other keys of `options` are ignored.
 
-    Raises RulesError for a keyword that nobody knows and for rules that cannot be played.
+    After an illegal action that was replaced, its agent's info holds `illegal_action`, True.
+
+    Raises UnknownKeywordError for an unknown keyword, other DominoErrors for invalid arguments.
     """
 
-    def __init__(self, game: str, rules: RulesLike = None, **keywords: Any) -> None:
-        super().__init__(game, rules, **keywords)
-        self._decisions = 0
-        self._mover = -1  # the seat to move, -1 when the episode is over
+    _decisions = 0
+    _mover = -1  # the seat to move, -1 when the episode is over
 
     def reset(self, seed: int | None = None, options: Mapping[str, Any] | None = None) -> None:
         """Begin an episode; see the class for what seed and options mean."""
@@ -74,7 +74,7 @@ class DominoAEC(PettingZooBase, AECEnv[str, Observation, int]):  # type: ignore[
         """Carry out the action of `agent_selection`; None for an agent whose episode is over.
 
         Raises IllegalActionError naming the legal actions, GameOverError when no agent is left;
-        nothing has changed then.
+        the state is left unchanged then.
         """
         if not self.agents:
             raise GameOverError("no agent is left to step: the episode is over, call reset()")
@@ -88,7 +88,9 @@ class DominoAEC(PettingZooBase, AECEnv[str, Observation, int]):  # type: ignore[
         self._decisions += 1
         self._cumulative_rewards[agent] = 0.0
         self.infos[agent] = self._waiting()
-        if self._paid or round_over:
+        if self.game.was_illegal:
+            self.infos[agent]["illegal_action"] = True
+        if self._paid or round_over or self.game.was_illegal:
             self._pay()
         if self._is_over(round_over):
             self._finish()
@@ -103,7 +105,8 @@ class DominoAEC(PettingZooBase, AECEnv[str, Observation, int]):  # type: ignore[
         """Give the turn to the seat to move."""
         self._mover = self.game.mover()
         self.agent_selection = agent = self.possible_agents[self._mover]
-        self.infos[agent] = {"action_mask": self.game.masks[0].copy()}
+        info = {"action_mask": self.game.masks[0].copy()}
+        self.infos[agent] = {**self.infos[agent], **info} if self.game.replaces else info
 
     def _pay(self) -> None:
         """Take the rewards of the last step over; they add up until their agent acts."""
@@ -140,11 +143,18 @@ class DominoAEC(PettingZooBase, AECEnv[str, Observation, int]):  # type: ignore[
             self.render()
 
 
-def wrapped(env: DominoAEC) -> AECEnv[str, Observation, int]:
-    """Put an environment into the wrappers of PettingZoo's classic games.
+def wrapped(game: str, rules: RulesLike = None, **keywords: Any) -> AECEnv[str, Observation, int]:
+    """Return a game in the wrappers of PettingZoo's classic games; arguments as `DominoAEC`.
 
-    An illegal action then ends the episode, at `ILLEGAL_REWARD` for who chose it; an action outside
-    of the space, and calls in the wrong order, are AssertionErrors.
+    By default (`illegal="terminate"`) an illegal action ends the episode, and who chose it gets
+    `illegal_reward`. An action outside of the space, and calls in the wrong order, are
+    AssertionErrors.
     """
-    legal = wrappers.TerminateIllegalWrapper(env, illegal_reward=ILLEGAL_REWARD)
-    return wrappers.OrderEnforcingWrapper(wrappers.AssertOutOfBoundsWrapper(legal))
+    given = {name: keywords.pop(name) for name in EPISODE_KEYWORDS if name in keywords}
+    options = PETTINGZOO_WRAPPED.changed(DominoAEC, given)
+    terminates = options.illegal == "terminate"
+    strict = replace(options, illegal="raise") if terminates else options
+    env = DominoAEC(game, rules, episode_options=strict, **keywords)
+    if terminates:
+        env = wrappers.TerminateIllegalWrapper(env, illegal_reward=options.illegal_reward)
+    return wrappers.OrderEnforcingWrapper(wrappers.AssertOutOfBoundsWrapper(env))

@@ -1,6 +1,6 @@
 """`LearnerGames`: many games with one learning seat in each, the other seats played inside.
 
-The one loop that the single-learner environments are skins of (Gymnasium's `single` and `vector`,
+The one loop that the single-learner environments adapt (Gymnasium's `single` and `vector`,
 Stable-Baselines3's `sb3`); no framework is needed here. Letters: B games, P seats, L entries of an
 observation, A actions.
 """
@@ -10,27 +10,21 @@ from __future__ import annotations
 import json
 from collections.abc import Iterable, Mapping
 from copy import copy
-from typing import Any, NamedTuple
+from dataclasses import replace
+from typing import Any, NamedTuple, Unpack
 
 import numpy as np
 from numpy.typing import NDArray
 
-from dominoenv.batch import MAX_MATCHES, POINTS_PER_REWARD, BatchedGame
-from dominoenv.core.arguments import (
-    as_array,
-    checked_choice,
-    checked_index,
-    checked_seed,
-    finite,
-)
+from dominoenv.batch import MAX_MATCHES, BatchedGame
+from dominoenv.core.arguments import as_array, checked_index, checked_seed
+from dominoenv.core.episode import LEARNER, EpisodeKeywords
 from dominoenv.core.rules import Rules
 from dominoenv.errors import CheckpointError, DominoError, IllegalActionError
 from dominoenv.opponents.pool import Member, Opponents, as_pool
 from dominoenv.policies import Policy
 
 ROTATE = "rotate"
-ILLEGAL = ("raise", "penalty")
-ILLEGAL_REWARD = -1.0  # default of what an illegal action costs
 
 ARRAYS = ("states", "seats", "lineup", "paid", "returns", "lengths")  # of a saved state, (B, ...)
 
@@ -40,6 +34,16 @@ class Seated(NamedTuple):
 
     member: Member
     policy: Policy
+
+
+class LearnerKeywords(EpisodeKeywords, total=False):
+    """The keywords of `LearnerGames`, beside `opponents`."""
+
+    seat: int | str
+    seed: int | None
+
+
+LEARNER_KEYWORDS = ("opponents", *sorted(LearnerKeywords.__optional_keys__))
 
 
 class LearnerGames:
@@ -54,9 +58,8 @@ class LearnerGames:
       own for them; `reset` seeds it.
     - seat: the learner's, or "rotate", which changes it with each episode of a game.
     - seed: of the batch; None draws one from the system.
-    - episode, double, reward, reward_scale, forced: as in `BatchedGame`.
-    - illegal: "raise" IllegalActionError, and nothing has changed then; or "penalty": the illegal
-      action costs `illegal_reward`, and the legal action of the lowest id is played in its place.
+    - how episodes are played: `EpisodeOptions` as keywords (`episode="match"`), or all in one
+      object (`episode_options=`). What they say of illegal actions concerns the learner.
 
     A reward is what the learner's seat was paid from its decision to its next one. An episode in
     which the learner has nothing to decide is passed over.
@@ -66,7 +69,7 @@ class LearnerGames:
     `returns`, `lengths` (B,) rewards and decisions of the episode so far; `illegal_actions` (B,)
     whether the game's last action was illegal and replaced.
 
-    Raises DominoErrors for opponents, seats and settings that cannot be.
+    Raises DominoErrors for invalid arguments.
     """
 
     def __init__(
@@ -77,32 +80,20 @@ class LearnerGames:
         *,
         seat: int | str = ROTATE,
         seed: int | None = None,
-        episode: str = "round",
-        double: int | None = None,
-        reward: str = "zero_sum",
-        reward_scale: float = 1 / POINTS_PER_REWARD,
-        forced: str = "auto",
-        illegal: str = "raise",
-        illegal_reward: float = ILLEGAL_REWARD,
+        **episode: Unpack[EpisodeKeywords],
     ) -> None:
         self._seed = checked_seed(seed)
+        self.options = LEARNER.changed(LearnerGames, episode)
+        self.options.check_engine()
+        # an opponent's illegal action is a fault, whatever a learner's is
+        strict = replace(self.options, illegal="raise")
         self.game = BatchedGame(
-            rules,
-            num_games,
-            self._seed,
-            episode=episode,
-            double=double,
-            reward=reward,
-            reward_scale=reward_scale,
-            forced=forced,
-            autoreset=False,
+            rules, num_games, self._seed, autoreset=False, episode_options=strict
         )
         self.rules = self.game.rules
         self.seat = _checked_seat(seat, self.rules)
         self.pool = as_pool(self.rules, opponents)
         self._seated: dict[int, Seated] = {}  # by number; those that some line-up may name
-        self._penalises = ILLEGAL[checked_choice("illegal", illegal, ILLEGAL)] == "penalty"
-        self._illegal_reward = finite("illegal_reward", illegal_reward)
         self.num_games = size = self.game.num_games
         self._all = np.arange(size)
         self.seats = np.zeros(size, np.int64)
@@ -120,8 +111,8 @@ class LearnerGames:
     def reset(self, seed: int | None = None, match: int | None = None) -> None:
         """Begin a new episode in every game: game i plays match `match` + i (0 + i) of the seed.
 
-        seed: None keeps the one given last. Raises DominoError for a seed or match that cannot be;
-        nothing has changed then.
+        seed: None keeps the one given last. Raises DominoError for an invalid seed or match; the
+        state is left unchanged then.
         """
         seed = self._seed if seed is None else checked_seed(seed)
         first = 0
@@ -139,7 +130,7 @@ class LearnerGames:
         """Begin an episode in every game, as Gymnasium's `reset` asks for it.
 
         Without a seed the next match of each game (the first one, if none was asked for yet);
-        `options={"match": m}` as in `reset`, other keys are not looked at.
+        `options={"match": m}` as in `reset`, other keys are ignored.
         """
         if not isinstance(options, Mapping | None):
             raise DominoError(f"options={options!r} must be a dict or None")
@@ -160,9 +151,10 @@ class LearnerGames:
         """Carry out the learner's actions; let the others play until it is to move again.
 
         actions: (n,) for all games, or for some `games`, distinct; returns (n,) rewards. Raises
-        IllegalActionError, or GameOverError for a game whose episode is over; nothing has changed
-        then. An opponent's illegal action is an IllegalActionError too; like any exception in an
-        opponent it leaves the games in the middle of a step, and the next step is a DominoError.
+        IllegalActionError, or GameOverError for a game whose episode is over; the state is left
+        unchanged then. An opponent's illegal action is an IllegalActionError too; like any
+        exception in an opponent it leaves the games in the middle of a step, and the next step is
+        a DominoError.
         """
         if self._is_interrupted:
             raise DominoError("the last step broke off while an opponent was playing: call reset()")
@@ -170,15 +162,15 @@ class LearnerGames:
         chosen, illegal = self._replaced(actions, index)
         self._step(chosen, index)
         self._is_fresh = False
-        if self._penalises:
+        if self.options.replaces_illegal:
             self.illegal_actions[index] = illegal
         self.lengths[index] += 1
         self._let_others_play(index)
         self._note_results(index[self.done[index]])
         rewards = self._paid[index]
         self._paid[index] = 0
-        if self._penalises:
-            rewards[illegal] += np.float32(self._illegal_reward)
+        if self.options.replaces_illegal:
+            rewards[illegal] += np.float32(self.options.illegal_price)
         self.returns[index] += rewards
         return rewards
 
@@ -187,16 +179,12 @@ class LearnerGames:
     ) -> tuple[NDArray[Any], NDArray[np.bool_]]:
         """Return (n,) actions to carry out, and which of them stand for an illegal one."""
         chosen = as_array("actions", actions, IllegalActionError)
-        illegal = np.zeros(games.shape, np.bool_)
         is_action = chosen.shape == games.shape and chosen.dtype.kind in "iu"
-        if not self._penalises or not is_action:
-            return chosen, illegal  # the game's own check says what is wrong
-        chosen = chosen.astype(np.int64)
-        masks = self.game.masks[games]
-        known = (chosen >= 0) & (chosen < self.game.num_actions)
-        legal = known & (masks[np.arange(games.size), np.where(known, chosen, 0)] != 0)
-        illegal = ~legal & ~self.done[games]
-        return np.where(illegal, masks.argmax(axis=1), chosen), illegal
+        if not self.options.replaces_illegal or not is_action:
+            return chosen, np.zeros(
+                games.shape, np.bool_
+            )  # the game's own check says what is wrong
+        return self.game.replace_illegal(chosen.astype(np.int64), games)
 
     def _step(self, actions: NDArray[Any], games: NDArray[np.int64]) -> None:
         self.game.step(actions, games)

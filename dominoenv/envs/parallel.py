@@ -9,11 +9,8 @@ import numpy as np
 from numpy.typing import NDArray
 from pettingzoo import ParallelEnv
 
-from dominoenv.core.arguments import checked_choice
-from dominoenv.envs.pettingzoo_base import SETTINGS, Info, Observation, PettingZooBase, RulesLike
+from dominoenv.envs.pettingzoo_base import Info, Observation, PettingZooBase
 from dominoenv.errors import GameOverError, IllegalActionError
-
-ILLEGAL = ("raise", "substitute")
 
 Observations = dict[str, Observation]
 Infos = dict[str, Info]
@@ -24,31 +21,19 @@ class DominoParallel(PettingZooBase, ParallelEnv[str, Observation, int]):  # typ
     """A game in which all agents act in every cycle; `parallel_env` of both games.
 
     The seat to move plays with actions 0 ... A-1 as in `DominoAEC`. Action A is `wait`, the one
-    action of everybody else; what they choose is not looked at. `step` returns PettingZoo's five
+    action of everybody else; what they choose is ignored. `step` returns PettingZoo's five
     dicts, each with all agents, those of the last step included; `agents` is empty after that.
 
-    Arguments are those of `DominoAEC`, and:
-
-    - max_cycles: truncate after that many steps.
-    - illegal: "raise" IllegalActionError; or "substitute": the lowest legal action is played
-      instead, for programs that sample actions without their mask.
+    Arguments are those of `DominoAEC`; `max_cycles` truncates after that many steps. Programs that
+    sample actions without their mask take `illegal="substitute"`.
     """
 
-    def __init__(
-        self,
-        game: str,
-        rules: RulesLike = None,
-        *,
-        illegal: str = "raise",
-        **keywords: Any,
-    ) -> None:
-        self._substitutes = ILLEGAL[checked_choice("illegal", illegal, ILLEGAL)] == "substitute"
-        super().__init__(game, rules, **keywords)
-        self.wait = self.game.num_actions
-        self._cycles = 0
+    _cycles = 0
 
-    def _setting_names(self) -> tuple[str, ...]:
-        return (*SETTINGS, "illegal")
+    @property
+    def wait(self) -> int:
+        """The action of everybody who is not to move."""
+        return self.game.num_actions
 
     def _extra_actions(self) -> int:
         return 1
@@ -69,17 +54,20 @@ class DominoParallel(PettingZooBase, ParallelEnv[str, Observation, int]):  # typ
         """Play one cycle; returns observations, rewards, terminations, truncations and infos.
 
         actions: of all agents; only the one of the seat to move counts. Raises IllegalActionError
-        naming the legal actions (nothing has changed then), GameOverError when no agent is left.
+        naming the legal actions, GameOverError when no agent is left; the state is left unchanged
+        then.
         """
         if not self.agents:
             raise GameOverError("no agent is left to step: the episode is over, call reset()")
-        self._play(actions)
+        mover = self._play(actions)
         self._cycles += 1
         agents, terminated = self.agents, not self.game.is_playing()
         truncated = not terminated and self._is_cut_off()
         over = terminated or truncated
         masks = self._masks(None if over else self.game.mover())
         infos = self._infos(masks, with_results=terminated)
+        if self.game.was_illegal:
+            infos[mover]["illegal_action"] = True
         self.agents = [] if over else agents
         self._show()
         return (
@@ -93,16 +81,14 @@ class DominoParallel(PettingZooBase, ParallelEnv[str, Observation, int]):  # typ
     def _is_cut_off(self) -> bool:
         return self.max_cycles is not None and self._cycles >= self.max_cycles
 
-    def _play(self, actions: Mapping[str, int]) -> None:
+    def _play(self, actions: Mapping[str, int]) -> str:
+        """Carry out the action of the agent to move; return its name."""
         mover = self.possible_agents[self.game.mover()]
         if not isinstance(actions, Mapping) or mover not in actions:
             named = list(actions) if isinstance(actions, Mapping) else actions
             raise IllegalActionError(f"{mover} is to move, but actions has {named!r} only")
-        action = actions[mover]
-        legal = self.game.legal_actions(0) if self._substitutes else []
-        if self._substitutes and not (isinstance(action, int | np.integer) and action in legal):
-            action = legal[0]
-        self.game.play(action)
+        self.game.play(actions[mover])
+        return mover
 
     def _masks(self, mover: int | None) -> NDArray[np.int8]:
         """Return (P, A + 1): all wait but the seat to move."""

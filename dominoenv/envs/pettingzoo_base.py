@@ -7,46 +7,35 @@ from __future__ import annotations
 
 import operator
 from collections.abc import Mapping
-from dataclasses import fields
 from typing import Any, TypeAlias
 
 import numpy as np
 from gymnasium import spaces
 from numpy.typing import NDArray
 
-from dominoenv.batch import POINTS_PER_REWARD, BatchedGame
+from dominoenv.batch import BatchedGame
 from dominoenv.core.arguments import positive
+from dominoenv.core.episode import PETTINGZOO, EpisodeOptions
 from dominoenv.core.round import PLAYING
 from dominoenv.core.rules import Rules
-from dominoenv.errors import (
-    DominoError,
-    IllegalActionError,
-    RulesError,
-    UnknownNameError,
-    nearest,
-)
+from dominoenv.envs.keywords import RulesLike, split_keywords
+from dominoenv.errors import DominoError, IllegalActionError, UnknownNameError, nearest
 from dominoenv.games import stepping
 from dominoenv.games.positions import position_of
-from dominoenv.games.registry import GAMES, make_rules
 from dominoenv.render.modes import RENDER_FPS, RENDER_MODES, Picture, Renderer
 from dominoenv.render.view import Reveal
 
 Observation: TypeAlias = dict[str, NDArray[Any]]  # "observation": (L,) float32, "action_mask": int8
 Info: TypeAlias = dict[str, Any]
-RulesLike: TypeAlias = Rules | Mapping[str, Any] | str | None
-
-# The keywords of an environment that are no rules; an unknown keyword is told from all of them.
-SETTINGS = (
-    *("rules", "episode", "double", "reward", "reward_scale", "forced"),
-    *("max_cycles", "render_mode", "reveal", "seed"),
-)
 
 
 class OneGame(BatchedGame):
-    """A batch of one game that waits at the end of its episode, with doors for single values."""
+    """A batch of one game that waits at the end of its episode, with scalar arguments."""
 
-    def __init__(self, rules: Rules, seed: int | None, **settings: Any) -> None:
-        super().__init__(rules, 1, seed, autoreset=False, **settings)
+    def __init__(self, rules: Rules, seed: int | None, options: EpisodeOptions) -> None:
+        super().__init__(rules, 1, seed, autoreset=False, episode_options=options)
+        self.replaces = options.replaces_illegal
+        self.was_illegal = False  # the last action, which was replaced
         self._action = np.zeros(1, np.int64)
         self._seat = np.zeros(1, np.int64)
         self._skip_empty_episodes()
@@ -78,7 +67,8 @@ class OneGame(BatchedGame):
     def play(self, action: Any) -> bool:
         """Carry out one action, checked; return whether a round has ended with it.
 
-        Raises IllegalActionError naming the legal actions; nothing has changed then.
+        Raises IllegalActionError naming the legal actions, unless illegal ones are replaced; the
+        state is left unchanged then.
         """
         try:
             number = operator.index(action)
@@ -86,11 +76,24 @@ class OneGame(BatchedGame):
             raise IllegalActionError(
                 f"action {action!r} is no whole number; take one of {self.legal_actions(0)}"
             ) from None
+        if self.replaces:
+            return self._play_replaced(number)
         if not 0 <= number < self.num_actions:
             raise self._illegal(0, number)
+        return self._play(number)
+
+    def _play_replaced(self, number: int) -> bool:
+        """Play a legal action in place of an illegal one, which has its price."""
+        mover, legal = self.mover(), self.legal_actions(0)
+        self.was_illegal = number not in legal
+        round_over = self._play(legal[0] if self.was_illegal else number)
+        if self.was_illegal:
+            self.rewards[0, mover] += np.float32(self.options.illegal_price)
+        return round_over
+
+    def _play(self, number: int) -> bool:
         self._action[0] = number
-        illegal = self._drive(self._all, self._action, stepping.CHECK_AND_MOVE)
-        if illegal >= 0:
+        if self._drive(self._all, self._action, stepping.CHECK_AND_MOVE) >= 0:
             raise self._illegal(0, number)
         if self._recorder is not None:
             self._recorder.stepped(self._all, self._action)
@@ -123,30 +126,18 @@ class PettingZooBase:
         game: str,
         rules: RulesLike = None,
         *,
-        episode: str = "round",
-        double: int | None = None,
-        reward: str = "zero_sum",
-        reward_scale: float = 1 / POINTS_PER_REWARD,
-        forced: str = "explicit",
         max_cycles: int | None = None,
         render_mode: str | None = None,
         reveal: Reveal = None,
         seed: int | None = None,
-        **options: Any,
+        **keywords: Any,
     ) -> None:
-        self.rules = table_rules(game, rules, options, self._setting_names())
+        self.rules, episode = split_keywords(PettingZooBase, game, rules, keywords)
+        self.options = PETTINGZOO.changed(PettingZooBase, episode)
         self.max_cycles = None if max_cycles is None else positive("max_cycles", max_cycles)
         self.render_mode = render_mode
         self._renderer = Renderer(self.rules, render_mode, reveal)
-        self.game = OneGame(
-            self.rules,
-            seed,
-            episode=episode,
-            double=double,
-            reward=reward,
-            reward_scale=reward_scale,
-            forced=forced,
-        )
+        self.game = OneGame(self.rules, seed, self.options)
         self.metadata = {
             "name": f"{game}_v0",
             "render_modes": list(RENDER_MODES),
@@ -157,9 +148,6 @@ class PettingZooBase:
         self.agents: list[str] = []
         self._seats = {agent: seat for seat, agent in enumerate(self.possible_agents)}
         self._make_spaces()
-
-    def _setting_names(self) -> tuple[str, ...]:
-        return SETTINGS
 
     def _extra_actions(self) -> int:
         return 0
@@ -231,19 +219,3 @@ class PettingZooBase:
             "score": int(self.game.scores[0, seat]),
             "won": bool(self.game.winners[0, seat]),
         }
-
-
-def table_rules(
-    game: str,
-    rules: RulesLike,
-    options: Mapping[str, Any],
-    settings: tuple[str, ...],
-) -> Rules:
-    """Make the rules of an environment; an unknown keyword is told from settings and options."""
-    if isinstance(rules, Mapping) and rules.get("game") == game:
-        rules = {key: value for key, value in rules.items() if key != "game"}
-    known = ["preset", *(spec.name for spec in fields(GAMES[game].rules)), *settings]
-    for key in options:
-        if key not in known:
-            raise RulesError(f"keyword {key!r} of {game}_v0: {nearest(key, known)}")
-    return make_rules(game, rules, **options)

@@ -9,16 +9,15 @@ from __future__ import annotations
 
 import time
 from collections.abc import Mapping
-from typing import Any
+from typing import Any, Unpack
 
 import numpy as np
 from gymnasium import spaces
 from numpy.typing import NDArray
 
-from dominoenv.batch import POINTS_PER_REWARD
 from dominoenv.core.arguments import checked_seed
 from dominoenv.core.rules import Rules
-from dominoenv.envs.learner import ILLEGAL_REWARD, ROTATE, LearnerGames
+from dominoenv.envs.learner import LearnerGames, LearnerKeywords
 from dominoenv.errors import DominoError
 from dominoenv.opponents.pool import OpponentPool, Opponents
 
@@ -34,10 +33,10 @@ class DominoVecEnv(VecEnv):
     """B games, one learner's seat in each.
 
     The arguments are those of `dominoenv.envs.learner.LearnerGames`: opponents (a policy, its name,
-    a function, a mixture with weights, or an `OpponentPool`), the learner's seat, the seed, what an
-    episode is and what is paid. Algorithms that know no masks (PPO, DQN) take `illegal="penalty"`:
-    an illegal action costs `illegal_reward`, and the legal action of the lowest id is played in its
-    place.
+    a function, a mixture with weights, or an `OpponentPool`), the learner's seat, the seed, and how
+    episodes are played (`EpisodeOptions`). Algorithms that know no masks (PPO, DQN) take
+    `illegal="penalty"`: an illegal action costs `illegal_reward`, and the legal action of the
+    lowest id is played in its place.
 
     Observations are (B, L) float32 in [0, 1], laid out by `game.layout`; masks (B, A) int8 come
     from `action_masks()`. A reward is what the learner's seat was paid from its decision to its
@@ -48,7 +47,7 @@ class DominoVecEnv(VecEnv):
     (the mean of the other seats'), `won` (1, a share for a tie, or 0) and `seat`. After an illegal
     action that was replaced it holds `illegal_action`, True.
 
-    Raises DominoErrors for opponents, seats and rules that cannot be.
+    Raises DominoErrors for invalid arguments.
     """
 
     render_mode: str | None = None
@@ -58,27 +57,9 @@ class DominoVecEnv(VecEnv):
         rules: Rules | Mapping[str, Any] | str,
         num_games: int,
         opponents: Opponents = "random",
-        *,
-        seat: int | str = ROTATE,
-        seed: int | None = 0,
-        episode: str = "round",
-        reward: str = "zero_sum",
-        reward_scale: float = 1 / POINTS_PER_REWARD,
-        illegal: str = "raise",
-        illegal_reward: float = ILLEGAL_REWARD,
+        **keywords: Unpack[LearnerKeywords],
     ) -> None:
-        self.learner = LearnerGames(
-            rules,
-            num_games,
-            opponents,
-            seat=seat,
-            seed=seed,
-            episode=episode,
-            reward=reward,
-            reward_scale=reward_scale,
-            illegal=illegal,
-            illegal_reward=illegal_reward,
-        )
+        self.learner = LearnerGames(rules, num_games, opponents, **keywords)
         self.game, self.rules = self.learner.game, self.learner.rules
         self._actions: Any = np.zeros(self.game.num_games, np.int64)
         self._start_time = time.time()
@@ -117,7 +98,7 @@ class DominoVecEnv(VecEnv):
     ) -> tuple[NDArray[np.float32], NDArray[np.float32], NDArray[np.bool_], list[dict[str, Any]]]:
         """Carry the actions out and let the others play until the learner is to move again.
 
-        Raises IllegalActionError; nothing has changed then.
+        Raises IllegalActionError; the state is left unchanged then.
         """
         rewards = self.learner.step(self._actions)
         done = self.learner.done

@@ -15,8 +15,10 @@ from gymnasium import spaces
 from numpy.typing import NDArray
 
 from dominoenv.core.arguments import checked_choice, checked_seed
-from dominoenv.envs.learner import LearnerGames
-from dominoenv.envs.pettingzoo_base import Info, RulesLike, table_rules
+from dominoenv.core.episode import EPISODE_KEYWORDS, GYMNASIUM, Owner
+from dominoenv.envs.keywords import RulesLike, split_keywords
+from dominoenv.envs.learner import LEARNER_KEYWORDS, LearnerGames
+from dominoenv.envs.pettingzoo_base import Info
 from dominoenv.errors import GameOverError
 from dominoenv.games.positions import position_of
 from dominoenv.games.registry import GAMES
@@ -24,27 +26,22 @@ from dominoenv.opponents.pool import Opponent, OpponentPool, Player
 from dominoenv.render.modes import RENDER_FPS, RENDER_MODES, Picture, Renderer
 from dominoenv.render.view import Reveal
 
-# The keywords that are no rules but settings of `LearnerGames`.
-SETTINGS = (
-    *("opponents", "seat", "seed", "episode", "double", "reward", "reward_scale", "forced"),
-    *("illegal", "illegal_reward"),
-)
 METADATA: dict[str, Any] = {"render_modes": list(RENDER_MODES), "render_fps": RENDER_FPS}
 
 
 def make_games(
+    owner: Owner,
     game: str,
     rules: RulesLike,
     num_games: int,
     keywords: Mapping[str, Any],
-    own: tuple[str, ...],
 ) -> LearnerGames:
-    """Make the games of an environment from all its keywords; `own` are those it took itself."""
+    """Make the games of an environment, the owner, from the keywords that it did not name."""
     checked_choice("game", game, tuple(GAMES))
-    settings = {name: value for name, value in keywords.items() if name in SETTINGS}
-    options = {name: value for name, value in keywords.items() if name not in SETTINGS}
-    made = table_rules(game, rules, options, ("rules", *SETTINGS, *own))
-    return LearnerGames(made, num_games, **{"illegal": "penalty", **settings})
+    made, others = split_keywords(owner, game, rules, keywords, LEARNER_KEYWORDS)
+    given = {name: others.pop(name) for name in EPISODE_KEYWORDS if name in others}
+    options = GYMNASIUM.changed(owner, given)
+    return LearnerGames(made, num_games, episode_options=options, **others)
 
 
 def picture(renderer: Renderer, games: LearnerGames, game: int) -> Picture | None:
@@ -70,18 +67,16 @@ class DominoEnv(gymnasium.Env[NDArray[np.float32], np.int64]):
     - opponents: "random"; a policy, its name, a function `f(observations, masks) -> actions` over n
       rows, (one of these, weight) pairs to draw each opposing seat from, or an `OpponentPool`.
     - seat: the learner's, or "rotate" (default), which changes it with each match.
-    - illegal: what an illegal action does. "penalty" (default), for checkers and algorithms that
-      know no masks: it costs `illegal_reward`, and the legal action of the lowest id is played in
-      its place. "raise": IllegalActionError, and nothing has changed.
-    - episode, double, reward, reward_scale, forced: as in `BatchedGame`; moves without a choice are
-      made for the learner unless `forced="explicit"`.
+    - how episodes are played: `EpisodeOptions` as keywords (`episode="match"`), or all in one
+      object (`episode_options=`). By default moves without a choice are made for the learner, and
+      an illegal action costs `illegal_reward` and the lowest legal one is played in its place.
     - render_mode: "ansi" (text), "rgb_array" (pixels), "svg", or "human" to show the table after
       every step, in a window where there is one. reveal: whose hands lie face up in it: "all", some
       seats, or the learner's (None).
     - seed: of the first episode. `reset(seed=...)` begins match 0 of another seed, `reset()` goes
       on to the next match, `reset(options={"match": m})` begins match m.
 
-    Raises RulesError for a keyword that nobody knows, other DominoErrors for what cannot be.
+    Raises UnknownKeywordError for an unknown keyword, other DominoErrors for invalid arguments.
     """
 
     metadata = METADATA
@@ -96,7 +91,7 @@ class DominoEnv(gymnasium.Env[NDArray[np.float32], np.int64]):
         **keywords: Any,
     ) -> None:
         self.render_mode = render_mode
-        self.learner = make_games(game, rules, 1, keywords, ("render_mode", "reveal"))
+        self.learner = make_games(DominoEnv, game, rules, 1, keywords)
         self._renderer = Renderer(self.learner.rules, render_mode, reveal)
         self.game, self.rules = self.learner.game, self.learner.rules
         self.observation_space = spaces.Box(0.0, 1.0, (self.game.layout.size,), np.float32)
@@ -116,7 +111,8 @@ class DominoEnv(gymnasium.Env[NDArray[np.float32], np.int64]):
         """Carry out the learner's action; the others play until it is to move again.
 
         Raises GameOverError when the episode is over, IllegalActionError for an action that is no
-        whole number, and for any illegal one with `illegal="raise"`; nothing has changed then.
+        whole number, and for any illegal one with `illegal="raise"`; the state is left unchanged
+        then.
         """
         learner = self.learner
         if learner.done[0]:

@@ -16,7 +16,8 @@ from gymnasium.vector.utils import batch_space
 from numpy.typing import NDArray
 
 from dominoenv.core.arguments import as_array, checked_choice, checked_seed
-from dominoenv.envs.pettingzoo_base import Info, RulesLike
+from dominoenv.envs.keywords import RulesLike
+from dominoenv.envs.pettingzoo_base import Info
 from dominoenv.envs.single import make_games, picture
 from dominoenv.errors import DominoError, GameOverError, IllegalActionError
 from dominoenv.opponents.pool import Opponent, OpponentPool, Player
@@ -63,8 +64,7 @@ class DominoVectorEnv(VectorEnv[Observations, NDArray[np.int64], NDArray[Any]]):
     ) -> None:
         self._mode = _checked_mode(autoreset_mode)
         self.render_mode = render_mode
-        own = ("num_envs", "autoreset_mode", "render_mode", "reveal")
-        self.learner = make_games(game, rules, num_envs, keywords, own)
+        self.learner = make_games(DominoVectorEnv, game, rules, num_envs, keywords)
         self._renderer = Renderer(self.learner.rules, render_mode, reveal, MODES)
         self.game, self.rules = self.learner.game, self.learner.rules
         self.num_envs = self.game.num_games
@@ -85,8 +85,8 @@ class DominoVectorEnv(VectorEnv[Observations, NDArray[np.int64], NDArray[Any]]):
     ) -> tuple[Observations, Info]:
         """Begin episodes, in all games or in those of a mask; see the class.
 
-        The infos after a `reset_mask` are of its games alone. Raises DominoError for a seed, a
-        match or a mask that cannot be; nothing has changed then.
+        The infos after a `reset_mask` are of its games alone. Raises DominoError for an invalid
+        seed, match or mask; the state is left unchanged then.
         """
         seed = None if seed is None else checked_seed(seed)
         games = np.arange(self.num_envs)
@@ -116,8 +116,8 @@ class DominoVectorEnv(VectorEnv[Observations, NDArray[np.int64], NDArray[Any]]):
         """Carry out the learner's action in each game; the others play until it is to move again.
 
         Rewards are (B,) float64, terminations and truncations (B,) bool. Raises IllegalActionError
-        as `DominoEnv` does, GameOverError with autoreset "Disabled" while an episode is over;
-        nothing has changed then.
+        as `DominoEnv` does, GameOverError with autoreset "Disabled" while an episode is over; the
+        state is left unchanged then.
         """
         chosen = as_array("actions", actions, IllegalActionError)
         if chosen.shape != (self.num_envs,):

@@ -11,8 +11,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dominoenv.core.arguments import checked_seed
+from dominoenv.core.options import whole_number
 from dominoenv.core.round import PLAYING
-from dominoenv.core.rules import Rules, whole_number
+from dominoenv.core.rules import Rules
 from dominoenv.errors import DominoError, GameOverError, IllegalActionError, PositionError
 from dominoenv.games import stepping
 from dominoenv.games.positions import position_of, record_of
@@ -33,6 +34,9 @@ class MoveTexts:
         self.actions: list[dict[str, int]] = [
             {text: action for action, text in enumerate(own)} for own in self.texts
         ]
+
+    def __deepcopy__(self, memo: dict[int, Any]) -> Self:
+        return self  # never changed: copies of a game share it
 
 
 @lru_cache(maxsize=32)
@@ -60,6 +64,7 @@ class MatchPlay:
     def _set_up(self, states: NDArray[np.void]) -> None:
         kind = kind_of(self.rules)
         self._states = states
+        self._texts = move_texts(self.rules)
         self._settings = np.zeros(1, stepping.SETTINGS)  # one round, no autoreset, nothing observed
         self._masks = np.zeros((1, kind.observe.num_actions(self.rules)), np.int8)
         self._rows = np.zeros((1, 0), np.uint8)
@@ -91,12 +96,12 @@ class MatchPlay:
 
     def legal_moves(self) -> list[str]:
         """Return the moves that the seat to move may make, sorted; none when the round is over."""
-        texts = move_texts(self.rules).texts[self.to_move]
+        texts = self._texts.texts[self.to_move]
         return sorted(texts[action] for action in self._masks[0].nonzero()[0])
 
     def move_text(self, action: int) -> str:
         """Return an action id of the seat to move as text; IllegalActionError if it is none."""
-        texts = move_texts(self.rules).texts[self.to_move]
+        texts = self._texts.texts[self.to_move]
         if not isinstance(action, int | np.integer) or not 0 <= action < len(texts):
             raise IllegalActionError(f"action {action!r}: actions are 0 ... {len(texts) - 1}")
         return texts[action]
@@ -107,8 +112,27 @@ class MatchPlay:
         Raises IllegalActionError naming the legal moves if it is not one of them, GameOverError
         when the round is over; the state is left unchanged then.
         """
-        self._action[0] = self._checked_move(move)
-        text = self.move_text(int(self._action[0]))
+        self._carry_out(self._checked_move(move))
+
+    def _checked_move(self, move: str) -> int:
+        """Return the action of a legal move; see `push`."""
+        if self.round_over:
+            raise GameOverError(
+                "the match is over" if self.over else "the round is over; call next_round()"
+            )
+        actions = self._texts.actions[self.to_move]
+        action = actions.get(self.written(move))
+        if action is None or not self._masks[0, action]:
+            raise IllegalActionError(
+                f"move {move!r} of seat {self.to_move} is illegal; legal are "
+                f"{', '.join(self.legal_moves())}"
+            )
+        return action
+
+    def _carry_out(self, action: int) -> None:
+        """Make a legal move."""
+        self._moves.append(self._texts.texts[self.to_move][action])
+        self._action[0] = action
         stepping.advance_games(
             self._states,
             self.rules.record,
@@ -121,28 +145,11 @@ class MatchPlay:
             self._outcomes,
             stepping.MOVE,
         )
-        self._moves.append(text)
-
-    def _checked_move(self, move: str) -> int:
-        """Return the action of a legal move; see `push`."""
-        if self.round_over:
-            raise GameOverError(
-                "the match is over" if self.over else "the round is over; call next_round()"
-            )
-        action = move_texts(self.rules).actions[self.to_move].get(self.written(move))
-        if action is None or not self._masks[0, action]:
-            raise IllegalActionError(
-                f"move {move!r} of seat {self.to_move} is illegal; legal are "
-                f"{', '.join(self.legal_moves())}"
-            )
-        return action
 
     def written(self, move: object) -> str:
         """Return a move of the seat to move as the library writes it; "" if it is none."""
-        known = move_texts(self.rules).actions[self.to_move]
-        if isinstance(move, str) and move in known:
-            return move
-        return self._high_first(move)
+        known = self._texts.actions[self.to_move]
+        return move if isinstance(move, str) and move in known else self._high_first(move)
 
     def _high_first(self, move: object) -> str:
         """Return a move with its tile written high pip first; '' if it is not a move."""

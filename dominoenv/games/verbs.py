@@ -11,6 +11,7 @@ from collections.abc import Callable
 from typing import Any
 
 import numba
+import numpy as np
 from numba.extending import overload
 
 from dominoenv.core.compiling import HELPER_FLAGS
@@ -76,8 +77,10 @@ def _compile_by_game(verb: Callable[..., Any], module: str) -> None:
     def _of_game(g: Any, *others: Any) -> Any:
         return kernel_of(_kind(g)).py_func
 
-    # for the compile cache: what this verb stands for, by the type of the record
-    verb.kernels = lambda: {kind.state: kernel_of(kind) for kind in GAMES.values()}  # type: ignore[attr-defined]
+    def kernels() -> dict[np.dtype[np.void], Any]:
+        return {kind.state: kernel_of(kind) for kind in GAMES.values()}
+
+    verb.by_record = kernels, HELPER_FLAGS  # type: ignore[attr-defined]  # for the compile cache
 
 
 for _verb in (deal, legal, is_legal, apply, end_if_blocked, random_action, heaviest_action):

@@ -39,9 +39,8 @@ def policy_names(game: str | None = None) -> list[str]:
 def make_policy(name: str, rules: Rules, seed: int = 0, **parameters: Any) -> Policy:
     """Make a policy by name.
 
-    Raises UnknownNameError for a name that nobody registered. Raises RulesError for rules that are
-    no rules object or of a game that the policy does not play, for a seed below 0, and for
-    parameters that the policy does not have or cannot take.
+    Raises UnknownNameError for an unknown name, RulesError for a game that the policy does not
+    play, a seed below 0, and unknown or invalid parameters.
     """
     policy = _policy_class(name)
     if not isinstance(rules, Rules):

@@ -16,6 +16,7 @@ from numpy.typing import NDArray
 from dominoenv.core.arguments import checked_choice
 from dominoenv.core.rules import Rules
 from dominoenv.errors import CheckpointError, DominoError
+from dominoenv.games.registry import kind_of
 from dominoenv.policies import Actions, Masks, Observations, Policy
 
 Floats: TypeAlias = NDArray[np.float32]
@@ -86,6 +87,7 @@ class Snapshot(Policy):
             "activation": self.activation,
             "taken_at": self.taken_at,
             "deterministic": self.deterministic,
+            "layout": self.layout.version,
         }
         arrays: dict[str, Floats] = {}
         for number, (weights, biases) in enumerate(self.layers):
@@ -97,12 +99,29 @@ class Snapshot(Policy):
         cls, rules: Rules, settings: Mapping[str, Any], arrays: Mapping[str, NDArray[Any]]
     ) -> Snapshot:
         """Return the snapshot that `get_state` described. Raises CheckpointError."""
+        options = dict(settings)
+        check_layout("a saved snapshot", rules, options.pop("layout", None))
         try:
             numbers = range(len(arrays) // 2)
             layers = [(arrays[f"weights {i}"], arrays[f"biases {i}"]) for i in numbers]
-            return cls(rules, layers, **settings)
+            return cls(rules, layers, **options)
         except (KeyError, TypeError, DominoError) as error:
             raise CheckpointError(f"a saved snapshot cannot be restored: {error}") from error
+
+
+def layout_version(rules: Rules) -> int:
+    """Return the version of the layout of observations under some rules."""
+    return kind_of(rules).observe.layout(rules).version
+
+
+def check_layout(what: str, rules: Rules, version: int | None) -> None:
+    """Raise CheckpointError if a saved network reads another layout; None: version 1."""
+    saved, own = 1 if version is None else version, layout_version(rules)
+    if saved != own:
+        raise CheckpointError(
+            f"{what} reads layout version {saved} of {rules.game} observations, this dominoenv "
+            f"writes version {own}: train anew, or use the dominoenv that it was trained with"
+        )
 
 
 def _checked_layers(

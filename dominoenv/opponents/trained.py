@@ -22,7 +22,7 @@ from dominoenv.core.rules import Rules
 from dominoenv.errors import CheckpointError, DominoError
 from dominoenv.games.arguments import as_rules
 from dominoenv.games.registry import kind_of
-from dominoenv.opponents.snapshot import Snapshot
+from dominoenv.opponents.snapshot import Snapshot, check_layout, layout_version
 from dominoenv.policies import Actions, Masks, Numbers, Observations, Policy
 
 try:
@@ -151,6 +151,7 @@ def save_checkpoint(
         "format": FORMAT,
         "version": VERSION,
         "rules": json.dumps({"game": rules.game, **rules.to_dict()}),
+        "layout": layout_version(rules),
         "network": json.dumps(dict(network)),
         "weights": dict(weights),
         **more,
@@ -163,7 +164,8 @@ def save_checkpoint(
 def read_checkpoint(path: str | Path) -> dict[str, Any]:
     """Return what `save_checkpoint` wrote, on the CPU.
 
-    Raises CheckpointError for a file that is missing, damaged or something else.
+    Raises CheckpointError for a file that is missing, damaged or something else, and for one whose
+    network reads another layout of observations.
     """
     path = Path(path)
     if not path.is_file():
@@ -183,7 +185,21 @@ def read_checkpoint(path: str | Path) -> dict[str, Any]:
             f"{path} has version {content.get('version')} of the format, this dominoenv reads "
             f"version {VERSION}: train again, or use the dominoenv that wrote it"
         )
+    check_layout(f"{path}", _rules_of(path, content), content.get("layout"))
     return content
+
+
+def _rules_of(path: str | Path, content: Mapping[str, Any]) -> Rules:
+    """Return the rules that a checkpoint was trained for, or raise CheckpointError."""
+    try:
+        return as_rules(json.loads(content["rules"]))
+    except (KeyError, TypeError, DominoError, json.JSONDecodeError) as error:
+        raise _misfit(path, error) from error
+
+
+def _misfit(path: str | Path, error: Exception) -> CheckpointError:
+    reason = str(error).splitlines()[0]
+    return CheckpointError(f"{path} does not fit this version of dominoenv: {reason}")
 
 
 def load_policy(
@@ -195,13 +211,12 @@ def load_policy(
     file that is missing, damaged or no checkpoint, and if it was trained for other rules.
     """
     content = read_checkpoint(path)
+    trained_for = _rules_of(path, content)
     try:
-        trained_for = as_rules(json.loads(content["rules"]))
         network = make_network(trained_for, json.loads(content["network"]))
         network.load_state_dict(content["weights"])
-    except (KeyError, TypeError, RuntimeError, DominoError, json.JSONDecodeError) as error:
-        reason = str(error).splitlines()[0]
-        raise CheckpointError(f"{path} does not fit this version of dominoenv: {reason}") from error
+    except (KeyError, TypeError, RuntimeError, json.JSONDecodeError) as error:
+        raise _misfit(path, error) from error
     if rules is not None and rules != trained_for:
         raise CheckpointError(f"{path} was trained for {trained_for}, not for {rules}")
     return TrainedPolicy(trained_for, network, seed, deterministic)

@@ -189,11 +189,11 @@ class Recorder:
         return every[np.all([one.reshape(len(every), -1).all(1) for one in same], axis=0)]
 
     def _replayed(self, episode: Decided) -> Record:
-        rules, settings = self.game.rules, self.game._settings[0]
-        whole = bool(settings["whole_match"])
+        rules, options = self.game.rules, self.game.options
+        whole = options.episode == "match"
         game = MatchPlay(rules, episode.seed, episode.match, 0 if whole else episode.round)
         try:
-            played = replay(game, episode, whole, bool(settings["auto_forced"]))
+            played = replay(game, episode, whole, options.forced == "auto")
         except (IllegalActionError, StopIteration):
             raise RecordError(
                 f"match {episode.match} of seed {episode.seed} was not played from its deal on; "

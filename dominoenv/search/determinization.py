@@ -21,7 +21,6 @@ from __future__ import annotations
 from collections.abc import Sequence
 from functools import lru_cache
 from math import prod
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -29,6 +28,7 @@ from numpy.typing import NDArray
 from dominoenv.core.round import DRAWN, PLAYING
 from dominoenv.core.rules import Rules
 from dominoenv.core.tiles import add_tiles, tiles_of
+from dominoenv.core.types import State
 from dominoenv.errors import DominoError, PositionError
 from dominoenv.games import stepping
 
@@ -62,7 +62,7 @@ def redeal(
     renew_seeds(rules, states, rng)
 
 
-def redeal_tiles(rules: Rules, g: Any, viewer: int, rng: np.random.Generator) -> None:
+def redeal_tiles(rules: Rules, g: State, viewer: int, rng: np.random.Generator) -> None:
     """Deal the other hands and the boneyard anew; tiles out of play stay out of play."""
     left = int(g["boneyard_size"])
     others = [seat for seat in range(rules.players) if seat != viewer]
@@ -85,7 +85,7 @@ def redeal_tiles(rules: Rules, g: Any, viewer: int, rng: np.random.Generator) ->
     g["boneyard"][left:] = 0  # the tiles that were drawn from it, in their order
 
 
-def bound_tiles(g: Any, seat: int) -> int:
+def bound_tiles(g: State, seat: int) -> int:
     """Return how many tiles of a hand its `voids` bind: all but one that was just drawn."""
     if not g["voids"][seat]:
         return 0

@@ -16,13 +16,15 @@ problematis ad geometriam situs pertinentis, 1741).
 from __future__ import annotations
 
 from collections.abc import Iterable
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 
 from dominoenv.core.bits import ONE, lowest
 from dominoenv.core.compiling import jit, kernel
 from dominoenv.core.tiles import MAX_PIPS, MAX_TILES, domino_set
+from dominoenv.core.types import Records, SearchRecord
 from dominoenv.errors import DominoError, PositionError, nearest
 
 MOST = 4096  # more than the pips of the largest set, and more than its tiles
@@ -103,7 +105,7 @@ def _pips(tile: object) -> tuple[int, int]:
     return int(tiles.low[number]), int(tiles.high[number])
 
 
-def _read_train(t: Any) -> Train:
+def _read_train(t: SearchRecord) -> Train:
     """Return the best walk of a search, with doubles inserted where each pip is first reached."""
     walk = t["best_walk"][: t["best_steps"] + 1].tolist()
     tiles: list[tuple[int, int]] = []
@@ -121,7 +123,7 @@ def _read_train(t: Any) -> Train:
 
 @kernel
 def _search_hand(
-    search: Any, pips: Any, start: int, per_tile: int, per_pip: int, budget: int
+    search: Records, pips: NDArray[np.int64], start: int, per_tile: int, per_pip: int, budget: int
 ) -> int:
     """Search the best train of some tiles; return -1, or the index of a duplicate tile."""
     t = search[0]
@@ -134,7 +136,7 @@ def _search_hand(
 
 
 @jit
-def clear_search(t: Any) -> None:
+def clear_search(t: SearchRecord) -> None:
     """Remove all tiles from a search."""
     t["links"][:] = 0
     t["degree"][:] = 0
@@ -142,7 +144,7 @@ def clear_search(t: Any) -> None:
 
 
 @jit
-def add_tile(t: Any, low: int, high: int) -> bool:
+def add_tile(t: SearchRecord, low: int, high: int) -> bool:
     """Add a tile to a search; return whether it was new."""
     if low == high:
         new = not has_double(t, low)
@@ -155,7 +157,7 @@ def add_tile(t: Any, low: int, high: int) -> bool:
 
 
 @jit
-def remove_tile(t: Any, low: int, high: int) -> None:
+def remove_tile(t: SearchRecord, low: int, high: int) -> None:
     """Remove a tile from a search that has it."""
     if low == high:
         t["doubles"] &= ~(ONE << np.uint64(low))
@@ -164,13 +166,13 @@ def remove_tile(t: Any, low: int, high: int) -> None:
 
 
 @jit
-def has_double(t: Any, pip: int) -> bool:
+def has_double(t: SearchRecord, pip: int) -> bool:
     """Return whether the double of a pip is among the tiles."""
     return bool((t["doubles"] >> np.uint64(pip)) & ONE)
 
 
 @jit
-def link(t: Any, a: int, b: int, change: int) -> None:
+def link(t: SearchRecord, a: int, b: int, change: int) -> None:
     """Add the tile a-b, a != b, to the graph (1), or remove it (-1)."""
     t["links"][a] ^= ONE << np.uint64(b)
     t["links"][b] ^= ONE << np.uint64(a)
@@ -179,7 +181,7 @@ def link(t: Any, a: int, b: int, change: int) -> None:
 
 
 @jit
-def search_train(t: Any, start: int, per_tile: int, per_pip: int, budget: int) -> None:
+def search_train(t: SearchRecord, start: int, per_tile: int, per_pip: int, budget: int) -> None:
     """Find the best walk from a pip through the tiles of a search, in at most `budget` steps.
 
     All tiles are restored afterwards, for another search.
@@ -213,7 +215,7 @@ def search_train(t: Any, start: int, per_tile: int, per_pip: int, budget: int) -
 
 
 @jit
-def arrive(t: Any, pip: int, depth: int, per_tile: int, per_pip: int) -> int:
+def arrive(t: SearchRecord, pip: int, depth: int, per_tile: int, per_pip: int) -> int:
     """Extend the walk to a pip; return the value of the double that is laid there."""
     t["walk"][depth] = pip
     t["visits"][pip] += 1
@@ -221,7 +223,7 @@ def arrive(t: Any, pip: int, depth: int, per_tile: int, per_pip: int) -> int:
 
 
 @jit
-def go_back(t: Any, depth: int, per_tile: int, per_pip: int) -> int:
+def go_back(t: SearchRecord, depth: int, per_tile: int, per_pip: int) -> int:
     """Undo the walk's last step; return its value, its double included."""
     pip, before = int(t["walk"][depth]), int(t["walk"][depth - 1])
     t["visits"][pip] -= 1
@@ -233,7 +235,7 @@ def go_back(t: Any, depth: int, per_tile: int, per_pip: int) -> int:
 
 
 @jit
-def next_pip(t: Any, depth: int) -> int:
+def next_pip(t: SearchRecord, depth: int) -> int:
     """Return the next pip to try, the one with most tiles left, and mark it as tried."""
     left = t["untried"][depth]
     best, most = 0, -1
@@ -247,7 +249,7 @@ def next_pip(t: Any, depth: int) -> int:
 
 
 @jit
-def look_ahead(t: Any, depth: int, value: int, per_tile: int, per_pip: int) -> None:
+def look_ahead(t: SearchRecord, depth: int, value: int, per_tile: int, per_pip: int) -> None:
     """Store the next pips to try from the end of the walk: none if the bound rules them out."""
     pip = int(t["walk"][depth])
     t["untried"][depth] = t["links"][pip]
@@ -256,7 +258,7 @@ def look_ahead(t: Any, depth: int, value: int, per_tile: int, per_pip: int) -> N
 
 
 @jit
-def note_best(t: Any, depth: int, value: int) -> None:
+def note_best(t: SearchRecord, depth: int, value: int) -> None:
     """Store the walk as the best so far."""
     t["best_value"], t["best_steps"] = value, depth
     for i in range(depth + 1):
@@ -264,7 +266,7 @@ def note_best(t: Any, depth: int, value: int) -> None:
 
 
 @jit
-def most_to_come(t: Any, pip: int, per_tile: int, per_pip: int) -> int:
+def most_to_come(t: SearchRecord, pip: int, per_tile: int, per_pip: int) -> int:
     """Return an upper bound of what the walk can still gain from a pip on.
 
     All reachable tiles, less what an Euler trail must leave over: half a tile and its own pip for
@@ -282,7 +284,7 @@ def most_to_come(t: Any, pip: int, per_tile: int, per_pip: int) -> int:
 
 
 @jit
-def within_reach(t: Any, pip: int) -> tuple[int, int, int, int, int]:
+def within_reach(t: SearchRecord, pip: int) -> tuple[int, int, int, int, int]:
     """Return the number of tiles reachable from a pip, and the sum of their pips.
 
     Then the number of vertices other than `pip` with an odd degree (doubles aside), the sum of

@@ -5,7 +5,7 @@ Letters: n positions, k playouts of each, P seats.
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -16,6 +16,7 @@ from dominoenv.core.round import PLAYING
 from dominoenv.core.rules import Rules
 from dominoenv.core.streams import open_stream
 from dominoenv.core.threads import map_slices
+from dominoenv.core.types import Records, States
 from dominoenv.games.arguments import as_states
 from dominoenv.games.state_checks import check_states
 from dominoenv.games.verbs import apply, heaviest_action, random_action
@@ -73,15 +74,15 @@ def playouts(
 
 @kernel
 def _play_out(
-    states: Any,
-    rules: Any,
+    states: States,
+    rules: Records,
     policy: int,
-    seed: Any,
-    penalties: Any,
-    decisions: Any,
+    seed: NDArray[np.uint64],
+    penalties: NDArray[np.int32],
+    decisions: NDArray[np.int32],
     first: int,
     end: int,
-    scratch: Any,
+    scratch: Records,
 ) -> None:
     """Play out the positions first ... end-1, each in a scratch record."""
     r, g = rules[0], scratch[0]

@@ -31,10 +31,10 @@ from tqdm import tqdm
 
 from dominoenv.core.program import run_program
 from dominoenv.errors import DominoError
+from dominoenv.games.registry import GAMES
 
 from . import batches, lifetime, loops, report
 
-GAMES = ("mexican_train", "chicken_foot")
 GROWTH_DECISIONS = 10_000_000
 
 

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from dominoenv.batch import BatchedGame
 from dominoenv.core.rules import Rules
-from dominoenv.games.registry import make_rules
+from dominoenv.games.registry import GAMES, make_rules
 from dominoenv.opponents.baselines import make_policy, policy_names
 from dominoenv.policies import Policy
 from dominoenv.search.playouts import playouts
@@ -75,7 +75,7 @@ def race_seats(games: int, repeats: int) -> dict[int, dict[str, tuple[Speed, int
     """Return speed and bytes written (mask and observation) by seats, double-12, both games."""
     found: dict[int, dict[str, tuple[Speed, int]]] = {}
     for seats in SEATS:
-        for game in ("mexican_train", "chicken_foot"):
+        for game in GAMES:
             rules = make_rules(game, players=seats, max_pip=12)
             batch = BatchedGame(rules, games, seed=0)
             speed = race({game: _stepper(batch, make_policy("random", rules))}, repeats)[game]

@@ -19,10 +19,12 @@ from dominoenv.core.observe import (
     write_shared,
     write_tile_sets,
 )
+from dominoenv.core.types import Row, RulesRecord, State
 from dominoenv.games.chicken_foot.play import centre_missing
 from dominoenv.games.chicken_foot.rules import ChickenFootRules
 from dominoenv.games.chicken_foot.state import NO_FOOT
 
+VERSION = 1  # of the layout: one more whenever a part moves, comes, goes or changes its meaning
 DRAW, PASS = "draw", "pass"
 
 
@@ -38,11 +40,12 @@ def layout(rules: ChickenFootRules) -> Layout:
         ("arms_missing", 1, rules.centre_arms, "tiles that the centre still needs"),
         ("centre", pips, 1, "one-hot: the centre's pip"),
         *shared_sections(rules),
+        version=VERSION,
     )
 
 
 @jit
-def view(g: Any, r: Any, seat: int, row: Any) -> int:
+def view(g: State, r: RulesRecord, seat: int, row: Row) -> int:
     """Write a seat's observation; return its length."""
     row[:] = 0
     pips = int(r["pips"])

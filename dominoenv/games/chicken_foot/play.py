@@ -6,8 +6,6 @@ action that `is_legal` allows.
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 
 from dominoenv.core.bits import ONE, count, lowest, nth_tile, store_byte
@@ -36,13 +34,14 @@ from dominoenv.core.round import (
 from dominoenv.core.rules import Dead
 from dominoenv.core.streams import below
 from dominoenv.core.tiles import MAX_PIPS
+from dominoenv.core.types import Mask, RulesRecord, State
 from dominoenv.games.chicken_foot.state import ANY_END, CENTRE, NO_FOOT
 
 # ---------------------------------------------------------------------------------------- actions
 
 
 @jit
-def draw_action(r: Any) -> int:
+def draw_action(r: RulesRecord) -> int:
     """Return the id of the draw; pass follows it."""
     return int(r["pips"] * r["pips"])
 
@@ -51,7 +50,7 @@ def draw_action(r: Any) -> int:
 
 
 @outlined
-def deal(g: Any, r: Any) -> None:
+def deal(g: State, r: RulesRecord) -> None:
     """Deal round g["round"] of match g["match"] and lead; the round may be over at once."""
     clear_round(g)
     pile_up(g, r, -1)
@@ -71,7 +70,7 @@ def deal(g: Any, r: Any) -> None:
 
 
 @jit
-def lay_out(g: Any, centre: int) -> None:
+def lay_out(g: State, centre: int) -> None:
     """Put the centre's double down, with nothing around it."""
     g["centre"] = centre
     g["arms"] = g["toes"] = 0
@@ -80,7 +79,7 @@ def lay_out(g: Any, centre: int) -> None:
 
 
 @outlined
-def find_lead(g: Any, r: Any) -> tuple[int, int]:
+def find_lead(g: State, r: RulesRecord) -> tuple[int, int]:
     """Return the pip of the double that leads and who holds it; -1, -1 where no hand has any."""
     wanted = int(r["rounds"][g["round"]])
     for i in range(r["pips"]):
@@ -92,7 +91,7 @@ def find_lead(g: Any, r: Any) -> tuple[int, int]:
 
 
 @jit
-def lead_pip(r: Any, wanted: int, i: int) -> int:
+def lead_pip(r: RulesRecord, wanted: int, i: int) -> int:
     """Return the i-th double that may lead: down from the wanted one, then up; from 1, upwards."""
     if wanted == 1:
         return (1 + i) % int(r["pips"])
@@ -100,7 +99,7 @@ def lead_pip(r: Any, wanted: int, i: int) -> int:
 
 
 @outlined
-def take_back(g: Any, r: Any) -> None:
+def take_back(g: State, r: RulesRecord) -> None:
     """Take all tiles back into the boneyard, where they still lie in the order of the last deal."""
     g["hands"][:] = 0
     g["hand_sizes"][:] = 0
@@ -111,13 +110,13 @@ def take_back(g: Any, r: Any) -> None:
 
 
 @jit
-def centre_missing(g: Any, r: Any) -> int:
+def centre_missing(g: State, r: RulesRecord) -> int:
     """Return how many tiles the centre still needs before anything else opens (rule 2)."""
     return max(int(r["centre_arms"] - g["arms"]), 0)
 
 
 @jit
-def open_pips(g: Any, r: Any) -> int:
+def open_pips(g: State, r: RulesRecord) -> int:
     """Return the pips that a tile can be joined by now, as a bit mask (rules 2, 3, 5)."""
     if centre_missing(g, r) > 0:
         return 1 << int(g["centre"])
@@ -130,7 +129,7 @@ def open_pips(g: Any, r: Any) -> int:
 
 
 @outlined
-def can_play(g: Any, r: Any, pips: int) -> bool:
+def can_play(g: State, r: RulesRecord, pips: int) -> bool:
     """Return whether the seat to move holds a tile with one of the pips (rule 4)."""
     seat, left = int(g["to_move"]), np.uint64(pips)
     while left:
@@ -143,13 +142,13 @@ def can_play(g: Any, r: Any, pips: int) -> bool:
 
 
 @jit
-def may_draw(g: Any) -> bool:
+def may_draw(g: State) -> bool:
     """Return whether a seat that cannot play draws (rule 4)."""
     return bool(g["boneyard_size"] > 0 and g["drew"] == NOT_DRAWN)
 
 
 @jit
-def legal(g: Any, r: Any, mask: Any) -> tuple[int, int]:
+def legal(g: State, r: RulesRecord, mask: Mask) -> tuple[int, int]:
     """Write the mask of legal actions; return how many there are, and one of them."""
     mask[:] = 0
     if g["ending"] != PLAYING:
@@ -177,14 +176,14 @@ def legal(g: Any, r: Any, mask: Any) -> tuple[int, int]:
 
 
 @jit
-def without_tile(g: Any, r: Any) -> int:
+def without_tile(g: State, r: RulesRecord) -> int:
     """Return what the mover does that has no tile to play (rule 4)."""
     draw = draw_action(r)
     return draw if may_draw(g) else draw + 1
 
 
 @outlined
-def is_legal(g: Any, r: Any, action: int) -> bool:
+def is_legal(g: State, r: RulesRecord, action: int) -> bool:
     """Return whether an action, any integer, is legal now."""
     draw = draw_action(r)
     if g["ending"] != PLAYING or action < 0 or action > draw + 1:
@@ -203,7 +202,7 @@ def is_legal(g: Any, r: Any, action: int) -> bool:
 
 
 @jit
-def random_action(g: Any, r: Any) -> int:
+def random_action(g: State, r: RulesRecord) -> int:
     """Draw one of the legal actions from the stream in g["stream"], each equally likely."""
     pips = open_pips(g, r)
     number = count_plays(g, r, pips)
@@ -211,7 +210,7 @@ def random_action(g: Any, r: Any) -> int:
 
 
 @jit
-def count_plays(g: Any, r: Any, pips: int) -> int:
+def count_plays(g: State, r: RulesRecord, pips: int) -> int:
     """Return in how many ways the mover can join a tile by one of the pips."""
     number, seat, left = 0, int(g["to_move"]), np.uint64(pips)
     while left:
@@ -223,7 +222,7 @@ def count_plays(g: Any, r: Any, pips: int) -> int:
 
 
 @jit
-def nth_play(g: Any, r: Any, pips: int, n: int) -> int:
+def nth_play(g: State, r: RulesRecord, pips: int, n: int) -> int:
     """Return the n-th (from 0) of the actions that `count_plays` counts."""
     seat, left = int(g["to_move"]), np.uint64(pips)
     while True:
@@ -238,13 +237,13 @@ def nth_play(g: Any, r: Any, pips: int, n: int) -> int:
 
 
 @jit
-def play_action(r: Any, pip: int, tile: int) -> int:
+def play_action(r: RulesRecord, pip: int, tile: int) -> int:
     """Return the id of joining a tile by one of its pips."""
     return pip * int(r["pips"]) + other_pip(r, tile, pip)
 
 
 @jit
-def heaviest_action(g: Any, r: Any) -> int:
+def heaviest_action(g: State, r: RulesRecord) -> int:
     """Return the legal action that takes most out of the hand, equals drawn from g["stream"]."""
     most, number, action = -1, 0, -1
     seat, left = int(g["to_move"]), np.uint64(open_pips(g, r))
@@ -268,7 +267,7 @@ def heaviest_action(g: Any, r: Any) -> int:
 
 
 @outlined
-def apply(g: Any, r: Any, action: int) -> None:
+def apply(g: State, r: RulesRecord, action: int) -> None:
     """Carry out a legal action."""
     draw = draw_action(r)
     if action < draw:
@@ -281,7 +280,7 @@ def apply(g: Any, r: Any, action: int) -> None:
 
 
 @outlined
-def play(g: Any, r: Any, pip: int, other: int, joined: int) -> None:
+def play(g: State, r: RulesRecord, pip: int, other: int, joined: int) -> None:
     """Join a tile by `pip`; its other pip opens, and a double opens a foot (rules 2, 3, 5)."""
     seat, tile = int(g["to_move"]), int(r["ids"][pip, other])
     at_centre = centre_missing(g, r) > 0
@@ -315,7 +314,7 @@ def play(g: Any, r: Any, pip: int, other: int, joined: int) -> None:
 
 
 @jit
-def log_play(g: Any, tile: int, pip: int, joined: int) -> None:
+def log_play(g: State, tile: int, pip: int, joined: int) -> None:
     """Note what was played, by which pip and where."""
     at = g["num_played"]
     g["played"][at] = tile
@@ -325,7 +324,7 @@ def log_play(g: Any, tile: int, pip: int, joined: int) -> None:
 
 
 @jit
-def add_toe(g: Any, r: Any, other: int) -> None:
+def add_toe(g: State, r: RulesRecord, other: int) -> None:
     """Add a toe to the open foot; the last one completes it."""
     g["toe_pips"][g["toes"]] = other
     g["toes"] += 1
@@ -334,7 +333,7 @@ def add_toe(g: Any, r: Any, other: int) -> None:
 
 
 @jit
-def close_foot(g: Any) -> None:
+def close_foot(g: State) -> None:
     """Turn the foot's toes into open ends; the table is free again."""
     for i in range(g["toes"]):
         g["ends"][g["toe_pips"][i]] += 1
@@ -342,7 +341,7 @@ def close_foot(g: Any) -> None:
 
 
 @jit
-def go_out(g: Any, r: Any, seat: int, bonus: int) -> None:
+def go_out(g: State, r: RulesRecord, seat: int, bonus: int) -> None:
     """End the round for the seat that has laid its last tile (rules 6, 7)."""
     end_round(g, r, WENT_OUT)
     g["penalties"][seat] += bonus
@@ -350,7 +349,7 @@ def go_out(g: Any, r: Any, seat: int, bonus: int) -> None:
 
 
 @outlined
-def draw_for_play(g: Any, r: Any) -> None:
+def draw_for_play(g: State, r: RulesRecord) -> None:
     """Draw one tile (rule 4)."""
     seat = int(g["to_move"])
     proof_of_draw(g, seat, open_pips(g, r))
@@ -359,7 +358,7 @@ def draw_for_play(g: Any, r: Any) -> None:
 
 
 @outlined
-def pass_turn(g: Any, r: Any) -> None:
+def pass_turn(g: State, r: RulesRecord) -> None:
     """Give up the turn (rule 4)."""
     proof_of_pass(g, int(g["to_move"]), open_pips(g, r))
     count_pass(g)
@@ -367,14 +366,14 @@ def pass_turn(g: Any, r: Any) -> None:
 
 
 @jit
-def end_turn(g: Any, r: Any) -> None:
+def end_turn(g: State, r: RulesRecord) -> None:
     """Hand the turn on."""
     g["drew"] = NOT_DRAWN
     g["to_move"] = next_seat(g, r, int(g["to_move"]))
 
 
 @jit
-def end_if_blocked(g: Any, r: Any) -> None:
+def end_if_blocked(g: State, r: RulesRecord) -> None:
     """End the round if it is blocked (rule 6); asked after every action."""
     if g["ending"] == PLAYING and g["passes"] >= r["players"]:
         end_round(g, r, NOBODY_CAN_PLAY)

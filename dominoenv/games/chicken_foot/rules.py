@@ -5,7 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
-from dominoenv.core.rules import MIN_SEATS, Dead, Rules, option, whole_number
+from dominoenv.core.options import option, whole_number
+from dominoenv.core.rules import MIN_SEATS, Dead, Rules
 from dominoenv.core.tiles import MAX_PIPS
 from dominoenv.errors import RulesError
 

@@ -20,10 +20,12 @@ from dominoenv.core.observe import (
     write_shared,
     write_tile_sets,
 )
+from dominoenv.core.types import Row, RulesRecord, State
 from dominoenv.games.mexican_train.play import target_of, train_of
 from dominoenv.games.mexican_train.rules import MexicanTrainRules
 from dominoenv.games.mexican_train.state import MEXICAN
 
+VERSION = 1  # of the layout: one more whenever a part moves, comes, goes or changes its meaning
 DRAW, PASS, STOP = "draw", "pass", "stop"
 
 
@@ -53,11 +55,12 @@ def layout(rules: MexicanTrainRules) -> Layout:
         ("doubles", 1, pips, "doubles that the seat to move has played in this turn"),
         ("engine", pips, 1, "one-hot: the engine's pip"),
         *shared_sections(rules),
+        version=VERSION,
     )
 
 
 @jit
-def view(g: Any, r: Any, seat: int, row: Any) -> int:
+def view(g: State, r: RulesRecord, seat: int, row: Row) -> int:
     """Write a seat's observation; return its length."""
     row[:] = 0
     players, pips = int(r["players"]), int(r["pips"])

@@ -6,8 +6,6 @@ action that `is_legal` allows.
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 
 from dominoenv.core.bits import ONE, bit, count, lowest, nth_tile, store_byte
@@ -41,6 +39,7 @@ from dominoenv.core.round import (
 from dominoenv.core.rules import Dead
 from dominoenv.core.streams import STARTER, below, open_stream
 from dominoenv.core.tiles import WORDS
+from dominoenv.core.types import Mask, RulesRecord, State, Word
 from dominoenv.games.mexican_train.rules import (
     DRAWN_STARTER,
     Blocked,
@@ -55,19 +54,19 @@ from dominoenv.games.mexican_train.rules import (
 
 
 @jit
-def draw_action(r: Any) -> int:
+def draw_action(r: RulesRecord) -> int:
     """Return the id of the draw; pass and stop follow it."""
     return int((r["players"] + 1) * r["tiles"])
 
 
 @jit
-def train_of(r: Any, seat: int, target: int) -> int:
+def train_of(r: RulesRecord, seat: int, target: int) -> int:
     """Return the train that a seat calls `target`: 0 its own, 1 ... clockwise, P the Mexican."""
     return target if target == r["players"] else clockwise(r, seat, target)
 
 
 @jit
-def target_of(r: Any, seat: int, train: int) -> int:
+def target_of(r: RulesRecord, seat: int, train: int) -> int:
     """Return what a seat calls a train; the inverse of `train_of`."""
     if train == r["players"]:
         return train
@@ -78,7 +77,7 @@ def target_of(r: Any, seat: int, train: int) -> int:
 
 
 @outlined
-def deal(g: Any, r: Any) -> None:
+def deal(g: State, r: RulesRecord) -> None:
     """Deal round g["round"] of match g["match"]; the round may be over at once (tiny hands)."""
     clear_round(g)
     engine = int(r["rounds"][g["round"]])
@@ -101,7 +100,7 @@ def deal(g: Any, r: Any) -> None:
 
 
 @jit
-def lay_out(g: Any, engine: int) -> None:
+def lay_out(g: State, engine: int) -> None:
     """Put the engine into the middle, with no train at it."""
     g["engine"] = engine
     g["markers"] = g["owes_play"] = g["doubles"] = g["num_pending"] = 0
@@ -111,7 +110,7 @@ def lay_out(g: Any, engine: int) -> None:
 
 
 @outlined
-def round_starter(g: Any, r: Any) -> int:
+def round_starter(g: State, r: RulesRecord) -> int:
     """Return who starts this round: the first round's starter, then clockwise."""
     first = r["first_starter"]
     if first == DRAWN_STARTER:
@@ -121,7 +120,7 @@ def round_starter(g: Any, r: Any) -> int:
 
 
 @outlined
-def find_engine(g: Any, r: Any, engine_tile: int) -> int:
+def find_engine(g: State, r: RulesRecord, engine_tile: int) -> int:
     """Return who holds the engine; if nobody does, seats draw in turn until it turns up."""
     for seat in range(r["players"]):
         if holds(g, seat, engine_tile):
@@ -136,13 +135,13 @@ def find_engine(g: Any, r: Any, engine_tile: int) -> int:
 
 
 @jit
-def in_opening(g: Any, r: Any) -> bool:
+def in_opening(g: State, r: RulesRecord) -> bool:
     """Return whether the seat to move is laying its opening train (house rule `opening`)."""
     return bool(r["opening"] == Opening.WHOLE_TRAIN and g["turns_taken"][g["to_move"]] == 0)
 
 
 @jit
-def is_bound(g: Any, r: Any) -> bool:
+def is_bound(g: State, r: RulesRecord) -> bool:
     """Return whether the seat to move may only cover the oldest pending double (rule 7).
 
     Its own doubles of this turn bind nobody yet, and an opening train is laid regardless.
@@ -151,7 +150,7 @@ def is_bound(g: Any, r: Any) -> bool:
 
 
 @jit
-def open_trains(g: Any, r: Any) -> int:
+def open_trains(g: State, r: RulesRecord) -> int:
     """Return the trains on which the seat to move may play, as a bit mask (rules 1, 6, 7)."""
     seat = int(g["to_move"])
     own = 1 << seat
@@ -172,7 +171,7 @@ def open_trains(g: Any, r: Any) -> int:
 
 
 @outlined
-def coverable_trains(g: Any, r: Any, seat: int) -> int:
+def coverable_trains(g: State, r: RulesRecord, seat: int) -> int:
     """Return the trains whose double, played in this turn, the seat can cover from its hand."""
     trains = 0
     for i in range(g["num_pending"]):
@@ -184,16 +183,16 @@ def coverable_trains(g: Any, r: Any, seat: int) -> int:
 
 
 @jit
-def playable_word(g: Any, r: Any, w: int) -> Any:
+def playable_word(g: State, r: RulesRecord, w: int) -> Word:
     """Return word w of the tiles that the mover may play at all (`max_doubles_per_turn`)."""
-    hand = g["hands"][g["to_move"], w]
+    hand: Word = g["hands"][g["to_move"], w]
     if g["doubles"] >= r["max_doubles_per_turn"]:
         hand &= ~r["doubles"][w]
     return hand
 
 
 @jit
-def ends_of(g: Any, r: Any, trains: int) -> int:
+def ends_of(g: State, r: RulesRecord, trains: int) -> int:
     """Return the ends of some trains as a bit mask of pips."""
     pips = 0
     for train in range(r["players"] + 1):
@@ -203,7 +202,7 @@ def ends_of(g: Any, r: Any, trains: int) -> int:
 
 
 @outlined
-def can_play(g: Any, r: Any, trains: int) -> bool:
+def can_play(g: State, r: RulesRecord, trains: int) -> bool:
     """Return whether the seat to move holds a tile for any of the trains (rule 2)."""
     left = np.uint64(trains)
     while left:
@@ -216,7 +215,7 @@ def can_play(g: Any, r: Any, trains: int) -> bool:
 
 
 @jit
-def may_draw(g: Any) -> bool:
+def may_draw(g: State) -> bool:
     """Return whether a seat that cannot play draws (rule 3); an empty hand always may."""
     if g["boneyard_size"] == 0:
         return False
@@ -224,13 +223,13 @@ def may_draw(g: Any) -> bool:
 
 
 @jit
-def may_stop(g: Any, r: Any) -> bool:
+def may_stop(g: State, r: RulesRecord) -> bool:
     """Return whether the seat may end its opening train here."""
     return bool(in_opening(g, r) and g["lengths"][g["to_move"]] > 0 and not g["owes_play"])
 
 
 @jit
-def legal(g: Any, r: Any, mask: Any) -> tuple[int, int]:
+def legal(g: State, r: RulesRecord, mask: Mask) -> tuple[int, int]:
     """Write the mask of legal actions; return how many there are, and one of them."""
     mask[:] = 0
     if g["ending"] != PLAYING:
@@ -256,7 +255,7 @@ def legal(g: Any, r: Any, mask: Any) -> tuple[int, int]:
 
 
 @jit
-def without_tile(g: Any, r: Any, number: int) -> int:
+def without_tile(g: State, r: RulesRecord, number: int) -> int:
     """Return what the mover does that has no tile to play, or may stop (rules 3, 4)."""
     draw = draw_action(r)
     if number > 0:
@@ -265,7 +264,7 @@ def without_tile(g: Any, r: Any, number: int) -> int:
 
 
 @outlined
-def is_legal(g: Any, r: Any, action: int) -> bool:
+def is_legal(g: State, r: RulesRecord, action: int) -> bool:
     """Return whether an action, any integer, is legal now."""
     draw = draw_action(r)
     if g["ending"] != PLAYING or action < 0 or action > draw + 2:
@@ -286,7 +285,7 @@ def is_legal(g: Any, r: Any, action: int) -> bool:
 
 
 @jit
-def random_action(g: Any, r: Any) -> int:
+def random_action(g: State, r: RulesRecord) -> int:
     """Draw one of the legal actions from the stream in g["stream"], each equally likely."""
     trains = open_trains(g, r)
     number = count_plays(g, r, trains)
@@ -297,7 +296,7 @@ def random_action(g: Any, r: Any) -> int:
 
 
 @jit
-def count_plays(g: Any, r: Any, trains: int) -> int:
+def count_plays(g: State, r: RulesRecord, trains: int) -> int:
     """Return in how many ways the mover can play a tile onto one of the trains."""
     number, left = 0, np.uint64(trains)
     while left:
@@ -309,7 +308,7 @@ def count_plays(g: Any, r: Any, trains: int) -> int:
 
 
 @jit
-def nth_play(g: Any, r: Any, trains: int, n: int) -> int:
+def nth_play(g: State, r: RulesRecord, trains: int, n: int) -> int:
     """Return the n-th (from 0) of the actions that `count_plays` counts."""
     left = np.uint64(trains)
     while True:
@@ -324,13 +323,13 @@ def nth_play(g: Any, r: Any, trains: int, n: int) -> int:
 
 
 @jit
-def play_action(g: Any, r: Any, train: int, tile: int) -> int:
+def play_action(g: State, r: RulesRecord, train: int, tile: int) -> int:
     """Return the id of playing a tile onto a train, as the seat to move calls it."""
     return target_of(r, int(g["to_move"]), train) * int(r["tiles"]) + tile
 
 
 @jit
-def heaviest_action(g: Any, r: Any) -> int:
+def heaviest_action(g: State, r: RulesRecord) -> int:
     """Return the legal action that takes most out of the hand, equals drawn from g["stream"]."""
     most, number, action = -1, 0, -1
     if may_stop(g, r):
@@ -356,7 +355,7 @@ def heaviest_action(g: Any, r: Any) -> int:
 
 
 @outlined
-def apply(g: Any, r: Any, action: int) -> None:
+def apply(g: State, r: RulesRecord, action: int) -> None:
     """Carry out a legal action."""
     draw = draw_action(r)
     if action < draw:
@@ -372,7 +371,7 @@ def apply(g: Any, r: Any, action: int) -> None:
 
 
 @outlined
-def play(g: Any, r: Any, tile: int, train: int) -> None:
+def play(g: State, r: RulesRecord, tile: int, train: int) -> None:
     """Put a tile onto a train, and see whether the turn goes on (rules 5, 6, 9)."""
     seat = int(g["to_move"])
     put_on_train(g, r, tile, train)
@@ -398,7 +397,7 @@ def play(g: Any, r: Any, tile: int, train: int) -> None:
 
 
 @jit
-def put_on_train(g: Any, r: Any, tile: int, train: int) -> None:
+def put_on_train(g: State, r: RulesRecord, tile: int, train: int) -> None:
     """Turn the tile's fitting pip inwards; a double uncovers a new duty, any tile covers an old."""
     at = g["num_played"]
     g["played"][at] = tile
@@ -413,7 +412,7 @@ def put_on_train(g: Any, r: Any, tile: int, train: int) -> None:
 
 
 @jit
-def clear_pending(g: Any, train: int) -> None:
+def clear_pending(g: State, train: int) -> None:
     """Take a train off the pending list, if it is there; the order of the others stays."""
     kept = 0
     for i in range(g["num_pending"]):
@@ -424,7 +423,7 @@ def clear_pending(g: Any, train: int) -> None:
 
 
 @outlined
-def draw_for_play(g: Any, r: Any) -> None:
+def draw_for_play(g: State, r: RulesRecord) -> None:
     """Draw one tile (rule 3)."""
     seat = int(g["to_move"])
     proof_of_draw(g, seat, provably_missing(g, r))
@@ -433,7 +432,7 @@ def draw_for_play(g: Any, r: Any) -> None:
 
 
 @outlined
-def pass_turn(g: Any, r: Any) -> None:
+def pass_turn(g: State, r: RulesRecord) -> None:
     """Give up the turn: the own train is marked (rule 4)."""
     seat = int(g["to_move"])
     proof_of_pass(g, seat, provably_missing(g, r))
@@ -443,7 +442,7 @@ def pass_turn(g: Any, r: Any) -> None:
 
 
 @outlined
-def provably_missing(g: Any, r: Any) -> int:
+def provably_missing(g: State, r: RulesRecord) -> int:
     """Return the pips that a mover who cannot play proves to lack, as a bit mask."""
     pips = ends_of(g, r, open_trains(g, r))
     if g["doubles"] >= r["max_doubles_per_turn"]:  # it may hold a double that it must not play
@@ -454,7 +453,7 @@ def provably_missing(g: Any, r: Any) -> int:
 
 
 @outlined
-def end_turn(g: Any, r: Any) -> None:
+def end_turn(g: State, r: RulesRecord) -> None:
     """Hand the turn on; doubles that nobody can ever cover stop binding (rule 8)."""
     seat = int(g["to_move"])
     g["turns_taken"][seat] += 1
@@ -466,7 +465,7 @@ def end_turn(g: Any, r: Any) -> None:
 
 
 @outlined
-def release_dead_doubles(g: Any, r: Any) -> None:
+def release_dead_doubles(g: State, r: RulesRecord) -> None:
     """Drop every pending double whose pip lies on the table completely."""
     for i in range(g["num_pending"] - 1, -1, -1):
         train = int(g["pending"][i])
@@ -475,7 +474,7 @@ def release_dead_doubles(g: Any, r: Any) -> None:
 
 
 @outlined
-def end_if_blocked(g: Any, r: Any) -> None:
+def end_if_blocked(g: State, r: RulesRecord) -> None:
     """End the round if it is blocked (rule 10); asked after the deal and after every action."""
     if g["ending"] != PLAYING or g["boneyard_size"] > 0:
         return
@@ -490,7 +489,7 @@ def end_if_blocked(g: Any, r: Any) -> None:
 
 
 @jit
-def trains_left(g: Any, r: Any) -> int:
+def trains_left(g: State, r: RulesRecord) -> int:
     """Return the trains that somebody may still go on with: the oldest pending double, or all."""
     if is_bound(g, r):
         return 1 << int(g["pending"][0])

@@ -6,7 +6,8 @@ from dataclasses import dataclass, replace
 from enum import IntEnum
 from typing import Any, ClassVar, Self
 
-from dominoenv.core.rules import MAX_SEATS, MIN_SEATS, Dead, Rules, option, whole_number
+from dominoenv.core.options import option, whole_number
+from dominoenv.core.rules import MAX_SEATS, MIN_SEATS, Dead, Rules
 from dominoenv.core.tiles import MAX_TILES
 from dominoenv.errors import RulesError
 

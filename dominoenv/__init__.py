@@ -29,7 +29,8 @@ from dominoenv.games.chicken_foot.rules import ChickenFootRules
 from dominoenv.games.mexican_train.rules import MexicanTrainRules
 from dominoenv.games.observation import Observation
 from dominoenv.games.registry import GAMES, make_rules
-from dominoenv.policies import Policy, make_policy, policy_names, register_policy
+from dominoenv.opponents.baselines import make_policy, policy_names
+from dominoenv.policies import Policy, register_policy
 from dominoenv.records.format import Record, write_record
 from dominoenv.records.read import read_records, verify_record
 from dominoenv.records.recorder import Recorder

@@ -136,7 +136,7 @@ class Game(MatchPlay):
         It agrees with all that the seat may observe, so its legal moves are the same when the seat
         is to move. Hands, boneyard and the seed of later rounds come from `rng` and from what the
         seat may know alone: hand sizes and proofs of what hands lack. Each deal that agrees with
-        them is equally likely (how: `dominoenv.search.determinization`). A round that is over stays as it is.
+        them is equally likely (how: `search.determinization`). A round that is over stays as it is.
         The new game makes no record: its round was not dealt from a seed. Raises DominoError for a
         seat or a generator that cannot be, PositionError if a position's `voids` allows no deal.
         """

@@ -6,7 +6,7 @@ A policy sees observations and masks, never a state: it cannot know more than it
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any, ClassVar, TypeVar
+from typing import ClassVar, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -19,8 +19,8 @@ from dominoenv.core.types import Draws, Weights
 from dominoenv.core.types import Masks as Masks
 from dominoenv.core.types import Numbers as Numbers
 from dominoenv.core.types import Observations as Observations
-from dominoenv.errors import DominoError, RulesError, UnknownNameError, nearest
-from dominoenv.games.registry import GAMES, kind_of
+from dominoenv.errors import DominoError
+from dominoenv.games.registry import kind_of
 
 
 class Policy:
@@ -59,7 +59,8 @@ class Policy:
 
 
 P = TypeVar("P", bound=type[Policy])
-_POLICIES: dict[str, type[Policy]] = {}
+POLICIES: dict[str, type[Policy]] = {}
+"""What has been registered, by name; `opponents.baselines` adds the baselines when needed."""
 
 
 def register_policy(name: str) -> Callable[[P], P]:
@@ -67,41 +68,10 @@ def register_policy(name: str) -> Callable[[P], P]:
 
     def register(policy: P) -> P:
         policy.name = name
-        _POLICIES[name] = policy
+        POLICIES[name] = policy
         return policy
 
     return register
-
-
-def policy_names(game: str | None = None) -> list[str]:
-    """Return the names that `make_policy` knows, those that play a game if one is named.
-
-    Importing `agents` adds some. Raises UnknownNameError for a game that does not exist.
-    """
-    if game is not None and game not in GAMES:
-        raise UnknownNameError(f"game {game!r}: {nearest(game, GAMES)}")
-    return sorted(name for name in _POLICIES if game is None or _POLICIES[name].plays(game))
-
-
-def make_policy(name: str, rules: Rules, seed: int = 0, **parameters: Any) -> Policy:
-    """Make a policy by name.
-
-    Raises UnknownNameError for an unknown name, RulesError for a game that the policy does not
-    play, a seed below 0, and unknown or invalid parameters.
-    """
-    if not isinstance(name, str) or name not in _POLICIES:
-        raise UnknownNameError(f"policy {name!r}: {nearest(name, policy_names())}")
-    if not isinstance(rules, Rules):
-        raise RulesError(f"policy {name!r} needs a rules object, not {type(rules).__name__}")
-    if not _POLICIES[name].plays(rules.game):
-        known = ", ".join(policy_names(rules.game))
-        raise RulesError(f"policy {name!r} does not play {rules.game}; these do: {known}")
-    try:
-        return _POLICIES[name](rules, seed=seed, **parameters)
-    except DominoError:
-        raise
-    except (TypeError, ValueError) as error:
-        raise RulesError(f"policy {name!r}: {error}") from error
 
 
 def tile_weights(rules: Rules) -> NDArray[np.int32]:

@@ -13,10 +13,11 @@ from dataclasses import dataclass, fields
 import numpy as np
 from numpy.typing import NDArray
 
-from dominoenv import BatchedGame, Policy, Rules
-from dominoenv.batch import HELD_OUT_MATCH
+from dominoenv.batch import HELD_OUT_MATCH, BatchedGame
 from dominoenv.core.round import WENT_OUT
+from dominoenv.core.rules import Rules
 from dominoenv.games.registry import kind_of
+from dominoenv.policies import Policy
 
 NOBODY = -1  # in Games.went_out: the round was blocked
 

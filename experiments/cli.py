@@ -1,23 +1,42 @@
-"""Shared by the command-line programs: errors as one sentence, exit codes."""
+"""Shared by the command lines of the programs: parsers, and configs found by name."""
 
 from __future__ import annotations
 
-import sys
-from collections.abc import Callable
+import argparse
+from pathlib import Path
 
-from dominoenv import DominoError
+from dominoenv.errors import DominoError
 
-BAD_INPUT, INTERRUPTED = 2, 130  # exit codes
+from .shipped import is_config, shipped_names
 
 
-def run_program(main: Callable[[], None]) -> None:
-    """Run a program and exit: bad input is one sentence on stderr and exit code 2."""
-    try:
-        main()
-    except (DominoError, ImportError) as error:
-        hint = ': pip install -e ".[train]"' if isinstance(error, ModuleNotFoundError) else ""
-        print(f"error: {error}{hint}", file=sys.stderr)
-        sys.exit(BAD_INPUT)
-    except KeyboardInterrupt as stop:
-        print(str(stop) or "stopped", file=sys.stderr)
-        sys.exit(INTERRUPTED)
+def make_parser(prog: str, doc: str | None) -> argparse.ArgumentParser:
+    """Return a parser whose help is a program's docstring, as it is written."""
+    return argparse.ArgumentParser(
+        prog=prog, description=doc, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+
+
+def add_config(parser: argparse.ArgumentParser, what: str, resume: str) -> None:
+    """Declare the config, its overrides and the folder of a run, which is a `what`.
+
+    resume: what --resume does.
+    """
+    add = parser.add_argument
+    add("config", nargs="?", type=Path, help="a YAML file, or the name of a shipped config")
+    add("overrides", nargs="*", metavar="a.b=value", help="values that differ from the config")
+    add("--out", type=Path, help=f"folder of the {what} (runs/NAME)")
+    how = parser.add_mutually_exclusive_group()
+    how.add_argument("--resume", action="store_true", help=resume)
+    how.add_argument("--overwrite", action="store_true", help=f"replace a {what} in the folder")
+
+
+def check_config_named(prog: str, config: Path | None, command: str) -> Path:
+    """Return the config of a command line. Raises DominoError where none was named."""
+    if config is None or ("=" in config.name and not is_config(config)):
+        first, *_ = names = shipped_names(command)
+        raise DominoError(
+            f"name a config first, as in `{prog} {first}`: a YAML file, or one of the shipped "
+            f"configs: {', '.join(names)}"
+        )
+    return config

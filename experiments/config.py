@@ -13,10 +13,11 @@ import typing
 from collections.abc import Mapping, Sequence
 from dataclasses import fields
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, Literal, Self, TypeVar, overload
+from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Literal, Self, TypeVar, overload
 
 import yaml
 from pydantic import (
+    AfterValidator,
     BaseModel,
     ConfigDict,
     Field,
@@ -26,10 +27,13 @@ from pydantic import (
     model_validator,
 )
 
-import agents  # noqa: F401  makes the names of the baselines known
-from dominoenv import DominoError, Rules, make_rules, policy_names
 from dominoenv.core.episode import EPISODE_FIELDS, LEARNER, EpisodeOptions
-from dominoenv.errors import nearest
+from dominoenv.core.rules import Rules
+from dominoenv.errors import DominoError, nearest
+from dominoenv.games.registry import GAMES, make_rules
+from dominoenv.opponents.baselines import policy_names
+
+from .shipped import alternatives, command_for, find_config
 
 
 class ConfigError(DominoError):
@@ -54,8 +58,18 @@ def known_policy(name: str) -> str:
     return name
 
 
+def known_game(name: str) -> str:
+    """Return the name of a game, or raise ValueError naming those that there are."""
+    if name not in GAMES:
+        raise ValueError(f"no such game; {nearest(name, GAMES)}")
+    return name
+
+
+GameName = Annotated[str, AfterValidator(known_game)]
+
+
 class BaselinePolicy(Model):
-    """A policy by name: one of `dominoenv` or of `agents`."""
+    """A policy by name."""
 
     kind: Literal["baseline"]
     policy: str
@@ -214,10 +228,13 @@ class Evaluation(Model):
 class Experiment(Model):
     """Base class of the configs of all experiments."""
 
+    command: ClassVar[str]
+    """The program that it is for."""
+
     name: Annotated[str, Field(pattern=r"^[A-Za-z0-9][A-Za-z0-9_.-]*$")]
     """Name of its folder, runs/<name>."""
     seed: Annotated[int, Field(ge=0, lt=2**32)] = 0
-    game: Literal["mexican_train", "chicken_foot"]
+    game: GameName
     rules: dict[str, Any] = {}
     """A preset and options that differ from it."""
 
@@ -244,6 +261,8 @@ class Experiment(Model):
 
 class Config(Experiment):
     """The config of a training run."""
+
+    command = "train"
 
     threads: PositiveInt = 2
     """Threads of torch."""
@@ -314,18 +333,25 @@ def load_config(
 ) -> Experiment:
     """Read the config of a kind of experiment, by default of a training run.
 
-    overrides: such as `ppo.learning_rate=1e-4`. Raises ConfigError.
+    path: of a YAML file, or the name of a shipped config; overrides: such as
+    `ppo.learning_rate=1e-4`. Raises ConfigError.
     """
-    path = Path(path)
+    path = find_config(Path(path))
     try:
         text = path.read_text(encoding="utf-8")
     except FileNotFoundError:
-        raise ConfigError(f"config {path} does not exist{_nearby(path)}") from None
+        known = nearest(str(path), alternatives(path, model.command))
+        raise ConfigError(f"config {path} does not exist; {known}") from None
     except (OSError, UnicodeDecodeError) as error:
         raise ConfigError(f"config {path} cannot be read: {error}") from None
     data = _parse(text, str(path))
     if not isinstance(data, dict):
         raise ConfigError(f"{path}: must be keys and values, such as `name: quickstart`")
+    command = command_for(data)
+    if command not in (None, model.command):
+        raise ConfigError(
+            f"{path} is a config for `dominoenv {command}`, not for `dominoenv {model.command}`"
+        )
     data.setdefault("name", path.stem)
     for override in overrides:
         _override(data, override, path)
@@ -344,12 +370,6 @@ def check_config(
         return model.model_validate_json(json.dumps(data, default=str), strict=True)
     except ValidationError as error:
         raise ConfigError(_explain(error, source, model)) from None
-
-
-def _nearby(path: Path) -> str:
-    found = {*path.parent.glob("[!.]*.yaml"), *Path("configs").glob("*.yaml")}
-    names = sorted(str(other) for other in found)
-    return f"; {nearest(str(path), names)}" if names else ""
 
 
 def _parse(text: str, source: str) -> Any:

@@ -14,7 +14,7 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from numpy.typing import NDArray
 
-from experiments.evaluate import Row
+from .evaluate import Row
 
 LEARNER, OTHERS, GREY = "#0b6e99", "#c8553d", "#777777"
 WINDOW = 0.05  # fraction of the iterations in one point of the smoothed curve

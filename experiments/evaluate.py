@@ -1,6 +1,6 @@
 """How good is a policy? Plays it against each baseline on held-out deals.
 
-    python -m experiments.evaluate runs/quickstart/checkpoint.pt --deals 2000
+    dominoenv evaluate runs/quickstart/checkpoint.pt --deals 2000
 
 Every deal is one round, played once from each seat with the baseline in all other seats. The
 measure is the policy's own penalty minus the mean of the others'; below 0 is better than they are.
@@ -9,7 +9,6 @@ Letters: D deals, P seats.
 
 from __future__ import annotations
 
-import argparse
 import json
 from collections.abc import Callable, Sequence
 from dataclasses import asdict, dataclass
@@ -21,12 +20,16 @@ from numpy.typing import NDArray
 from rich.console import Console
 from rich.table import Table
 
-import agents  # noqa: F401  makes the names of the baselines known
-from dominoenv import DominoError, Policy, Rules, make_policy
 from dominoenv.batch import HELD_OUT_MATCH
-from experiments.arena import play
-from experiments.cli import run_program
-from experiments.statistics import CONFIDENCE, MIN_DEALS, interval
+from dominoenv.core.program import run_program
+from dominoenv.core.rules import Rules
+from dominoenv.errors import DominoError
+from dominoenv.opponents.baselines import make_policy
+from dominoenv.policies import Policy
+
+from .arena import play
+from .cli import make_parser
+from .statistics import CONFIDENCE, MIN_DEALS, interval
 
 BASELINES = ("random", "heaviest", "lightest")
 YARDSTICK = "heaviest"  # also played in the agent's place, for comparison
@@ -171,10 +174,11 @@ def as_json(rows: Sequence[Row], rules: Rules, seed: int) -> dict[str, Any]:
     }
 
 
-def main() -> None:
+def main(
+    arguments: Sequence[str] | None = None, prog: str = "python -m experiments.evaluate"
+) -> None:
     """Evaluate a checkpoint from the command line."""
-    parser = argparse.ArgumentParser(prog="python -m experiments.evaluate", description=__doc__)
-    parser.formatter_class = argparse.RawDescriptionHelpFormatter
+    parser = make_parser(prog, __doc__)
     parser.add_argument("checkpoint", type=Path)
     parser.add_argument("--deals", type=int, default=1000)
     parser.add_argument("--seed", type=int, default=0, help="of the deals")
@@ -183,10 +187,8 @@ def main() -> None:
     )
     parser.add_argument("--sampled", action="store_true", help="draw actions by probability")
     parser.add_argument("--json", type=Path, help="also write the rows to this file")
-    options = parser.parse_args()
-    from dominoenv.opponents.trained import (
-        load_policy,  # here: --help should not wait for torch
-    )
+    options = parser.parse_args(arguments)
+    from dominoenv.opponents.trained import load_policy  # here: --help should not wait for torch
 
     policy = load_policy(options.checkpoint, deterministic=not options.sampled)
     rows = evaluate(

@@ -1,6 +1,6 @@
 """Reproduce the figures that docs/rules.md gives for random and heaviest-first play.
 
-    python -m experiments.figures --rounds 40000
+    dominoenv figures --rounds 40000
 
 Mean penalty per seat and round, and the share of blocked rounds, with standard errors over rounds,
 beside the published values of two independent implementations (about ± 0.4 and ± 1 %).
@@ -8,8 +8,7 @@ beside the published values of two independent implementations (about ± 0.4 and
 
 from __future__ import annotations
 
-import argparse
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -18,10 +17,15 @@ from rich.console import Console
 from rich.table import Table
 from tqdm import tqdm
 
-from dominoenv import BatchedGame, DominoError, make_policy, make_rules
+from dominoenv.batch import BatchedGame
+from dominoenv.core.program import run_program
 from dominoenv.core.round import PLAYING
-from experiments.cli import run_program
-from experiments.evaluate import WIDTH
+from dominoenv.errors import DominoError
+from dominoenv.games.registry import make_rules
+from dominoenv.opponents.baselines import make_policy
+
+from .cli import make_parser
+from .evaluate import WIDTH
 
 BATCH = 2_000  # games side by side
 BLOCKED = 2  # `BatchedGame.endings`: nobody could play
@@ -117,15 +121,14 @@ def print_table(results: list[tuple[Published, Measured]], rounds: int) -> None:
     Console(width=max(WIDTH, Console().width)).print(table)
 
 
-def main() -> None:
+def main(
+    arguments: Sequence[str] | None = None, prog: str = "python -m experiments.figures"
+) -> None:
     """Measure the whole table from the command line."""
-    parser = argparse.ArgumentParser(prog="python -m experiments.figures", description=__doc__)
-    parser.formatter_class = argparse.RawDescriptionHelpFormatter
-    parser.add_argument(
-        "--rounds", type=int, default=40_000, help="rounds in each row of the table"
-    )
+    parser = make_parser(prog, __doc__)
+    parser.add_argument("--rounds", type=int, default=40_000, help="rounds per row")
     parser.add_argument("--seed", type=int, default=0)
-    options = parser.parse_args()
+    options = parser.parse_args(arguments)
     if options.rounds < 2:
         raise DominoError(f"--rounds {options.rounds} must be at least 2")
     results = []

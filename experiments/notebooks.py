@@ -22,8 +22,8 @@ from nbclient import NotebookClient
 from nbclient.exceptions import CellExecutionError
 from tqdm import tqdm
 
-from dominoenv import DominoError
-from experiments.cli import run_program
+from dominoenv.core.program import run_program
+from dominoenv.errors import DominoError
 
 ROOT = Path(__file__).parent.parent
 FOLDER = ROOT / "notebooks"
@@ -118,4 +118,4 @@ def _did_fail(path: Path, is_check: bool) -> bool:
 
 
 if __name__ == "__main__":
-    run_program(main)
+    run_program(main, "notebooks")

@@ -14,8 +14,8 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
-from dominoenv import Game
-from experiments.cli import run_program
+from dominoenv.core.program import run_program
+from dominoenv.game import Game
 
 FOLDER = Path(__file__).parent.parent / "docs" / "images" / "rules"
 

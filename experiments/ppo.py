@@ -22,8 +22,9 @@ from stable_baselines3.common.callbacks import BaseCallback
 from stable_baselines3.common.logger import KVWriter, Logger
 from torch.utils.tensorboard import SummaryWriter
 
-from dominoenv import CheckpointError, Policy, make_policy
 from dominoenv.envs.sb3 import DominoVecEnv
+from dominoenv.errors import CheckpointError
+from dominoenv.opponents.baselines import make_policy
 from dominoenv.opponents.pool import OpponentPool, Tally
 from dominoenv.opponents.selfplay import SelfPlay
 from dominoenv.opponents.trained import (
@@ -35,7 +36,9 @@ from dominoenv.opponents.trained import (
     save_checkpoint,
     take_snapshot,
 )
-from experiments.config import Baseline, Checkpoint, Config, Snapshots
+from dominoenv.policies import Policy
+
+from .config import Baseline, Checkpoint, Config, Snapshots
 
 
 def make_opponent(opponent: Baseline | Checkpoint, config: Config) -> Policy:

@@ -1,8 +1,9 @@
 """Train an agent from a config, then compare it with the baselines.
 
-    python -m experiments.train configs/quickstart.yaml
-    python -m experiments.train configs/quickstart.yaml --resume
-    python -m experiments.train configs/quickstart.yaml --out runs/fast ppo.decisions=200_000
+    dominoenv train quickstart
+    dominoenv train quickstart --resume
+    dominoenv train quickstart --out runs/fast ppo.decisions=200_000
+    dominoenv train mine.yaml
 
 The run's folder (runs/<name> unless --out says otherwise) holds config.yaml (resolved),
 checkpoint.pt (the newest; older ones in checkpoints/), progress.csv, tensorboard/, evaluation.json
@@ -12,23 +13,25 @@ reaches the same weights.
 
 from __future__ import annotations
 
-import argparse
 import csv
 import io
 import json
 import shutil
 import sys
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
 import yaml
 from tqdm import tqdm
 
-from dominoenv import CheckpointError
 from dominoenv.core.files import write_atomically
-from experiments.cli import run_program
-from experiments.config import Config, ConfigError, load_config
-from experiments.evaluate import Row, as_json, evaluate, print_table
+from dominoenv.core.program import run_program
+from dominoenv.errors import CheckpointError
+
+from .cli import add_config, check_config_named, make_parser
+from .config import Config, ConfigError, load_config
+from .evaluate import Row, as_json, evaluate, print_table
 
 RUNS = Path("runs")
 RESUME_IGNORES = {"name", "threads", "checkpoints", "evaluation"}  # do not affect the weights
@@ -158,7 +161,7 @@ def train(config: Config, folder: Path, *, resume: bool = False, overwrite: bool
     """Train from a config in a folder; return the model. Raises DominoErrors for bad input."""
     import torch
 
-    from experiments import ppo
+    from . import ppo
 
     prepare_folder(config, folder, resume, overwrite)
     torch.set_num_threads(config.threads)
@@ -176,8 +179,8 @@ def train(config: Config, folder: Path, *, resume: bool = False, overwrite: bool
 
 def compare(config: Config, folder: Path, model: Any) -> list[Row]:
     """Evaluate the agent; write evaluation.json and learning_curve.png, print the table."""
-    from experiments import ppo
-    from experiments.curve import draw_learning_curve
+    from . import ppo
+    from .curve import draw_learning_curve
 
     rules, settings = config.make_rules(), config.evaluation
     with tqdm(total=2 * len(settings.opponents), desc="evaluating", leave=False) as bar:
@@ -198,18 +201,13 @@ def compare(config: Config, folder: Path, model: Any) -> list[Row]:
     return rows
 
 
-def main() -> None:
+def main(arguments: Sequence[str] | None = None, prog: str = "python -m experiments.train") -> None:
     """Train from the command line."""
-    parser = argparse.ArgumentParser(prog="python -m experiments.train", description=__doc__)
-    parser.formatter_class = argparse.RawDescriptionHelpFormatter
-    parser.add_argument("config", type=Path)
-    parser.add_argument("overrides", nargs="*", metavar="a.b=value", help="values that differ")
-    parser.add_argument("--out", type=Path, help="folder of the run")
-    how = parser.add_mutually_exclusive_group()
-    how.add_argument("--resume", action="store_true", help="continue a run")
-    how.add_argument("--overwrite", action="store_true", help="replace a run in the folder")
-    options = parser.parse_intermixed_args()
-    config = load_config(options.config, options.overrides)
+    parser = make_parser(prog, __doc__)
+    add_config(parser, "run", "continue a run")
+    options = parser.parse_intermixed_args(arguments)
+    path = check_config_named(prog, options.config, Config.command)
+    config = load_config(path, options.overrides)
     folder = options.out or RUNS / config.name
     try:
         model = train(config, folder, resume=options.resume, overwrite=options.overwrite)

@@ -16,7 +16,6 @@ from typing import Any
 import numpy as np
 
 import dominoenv
-from agents import Flexible  # noqa: F401  makes the names of the baselines known
 from dominoenv import BatchedGame, Game, make_policy, make_rules, policy_names
 
 FILE = Path(__file__).with_name("golden.json")

@@ -1,7 +1,7 @@
 """Counts that tell whether the house is in order: `python -m tests.structure`.
 
 A room is a folder or a top-level file of the library, `agents`, or `experiments`. Every import
-counts, also one inside a function and one by `importlib.import_module` with a constant name.
+counts, also one inside a function and one by a function of LAZY with a constant name.
 `--write docs/architecture.md` puts the table between its markers there.
 """
 
@@ -17,6 +17,7 @@ from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent.parent
 PROGRAMS = ("agents", "experiments")
+LAZY = ("import_module", "import_companion")  # functions that import what their argument names
 GAMES = ("mexican_train", "chicken_foot")
 RULES_CLASSES = {"MexicanTrainRules", "ChickenFootRules"}
 BEGIN, END = "<!-- structure:begin -->", "<!-- structure:end -->"
@@ -55,7 +56,7 @@ def imported(path: Path) -> Iterator[str]:
         elif isinstance(node, ast.ImportFrom):
             base = _absolute(package, node)
             yield from (_module(f"{base}.{alias.name}", base) for alias in node.names)
-        elif isinstance(node, ast.Call) and ast.unparse(node.func).endswith("import_module"):
+        elif isinstance(node, ast.Call) and ast.unparse(node.func).endswith(LAZY):
             first = node.args[0]
             if isinstance(first, ast.Constant) and isinstance(first.value, str):
                 yield first.value

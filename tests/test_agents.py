@@ -22,10 +22,11 @@ from dominoenv import (
     make_policy,
     make_rules,
 )
-from dominoenv.policies import _POLICIES, policy_names
+from dominoenv.opponents.baselines import policy_names
+from dominoenv.policies import POLICIES
 from tests.rule_sets import every_table, random_rules
 
-AGENTS = {name: kind for name, kind in _POLICIES.items() if issubclass(kind, Agent)}
+AGENTS = {name: kind for name, kind in POLICIES.items() if issubclass(kind, Agent)}
 NAMES = [
     *("heaviest", "lightest", "doubles_first", "doubles_avoided", "random"),
     *("longest_train", "double_chaining", "blocker", "opportunist"),
@@ -42,7 +43,7 @@ each_parameter = pytest.mark.parametrize(
 @cache
 def some_rules(name: str) -> Rules:
     """Return rules that an agent plays."""
-    return make_rules(_POLICIES[name].games[0], players=3, max_pip=9)
+    return make_rules(POLICIES[name].games[0], players=3, max_pip=9)
 
 
 def test_every_idea_is_there() -> None:

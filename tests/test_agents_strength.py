@@ -5,11 +5,8 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-import agents
 from dominoenv import BatchedGame, Rules, make_policy, make_rules
 from dominoenv.core.round import PLAYING
-
-assert agents  # makes the names of the baselines known
 
 TRAIN = make_rules("mexican_train", preset="engine", players=4)
 FOOT = make_rules("chicken_foot", players=4)

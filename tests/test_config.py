@@ -28,7 +28,7 @@ MISTAKES = {
     "ppo.decisions.x=3": "is below a plain value",
     "seed=-1": "seed=-1",
     "sed=1": "unknown key 'sed'; did you mean 'seed'? allowed: name, seed, game",
-    "game=dominoes": "should be 'mexican_train' or 'chicken_foot'",
+    "game=dominoes": "no such game; known: mexican_train, chicken_foot",
     "network.activation=rely": "should be 'relu' or 'tanh'",
     "network.hidden=[1,a]": "network.hidden.1='a'",
     "environment.seat=abc": "should be 'rotate' or a seat",

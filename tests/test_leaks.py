@@ -7,11 +7,8 @@ from typing import Any
 import numpy as np
 import pytest
 
-import agents
 from dominoenv import BatchedGame, Rules, make_policy, make_rules, policy_names
 from dominoenv.core.tiles import add_tiles, tiles_of
-
-assert agents  # makes the names of the baselines known
 
 TABLES = [
     make_rules("mexican_train", preset="engine", players=4),

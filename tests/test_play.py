@@ -24,9 +24,10 @@ from dominoenv import (
     policy_names,
     read_records,
 )
-from dominoenv.__main__ import INVALID, OK, WRONG_USE, main
+from dominoenv.__main__ import main
 from dominoenv.console.session import PlaySession
 from dominoenv.console.terminal import Terminal, chosen
+from dominoenv.core.program import INVALID, OK, WRONG_USE
 
 ROOT = Path(__file__).parent.parent
 SMALL = {"max_pip": 6, "hand_size": 4, "players": 3, "rounds": [6, 5]}

@@ -7,7 +7,6 @@ from typing import Any
 import numpy as np
 import pytest
 
-import agents
 from dominoenv import (
     BatchedGame,
     Policy,
@@ -21,7 +20,6 @@ from dominoenv import (
 )
 from dominoenv.policies import tile_weights
 
-assert agents
 RULES = [make_rules("mexican_train", max_pip=12, players=5), make_rules("chicken_foot", players=3)]
 each_game = pytest.mark.parametrize("rules", RULES, ids=lambda rules: rules.game)
 

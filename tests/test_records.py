@@ -39,7 +39,8 @@ from dominoenv import (
     verify_record,
     write_record,
 )
-from dominoenv.__main__ import INVALID, OK, WRONG_USE, main
+from dominoenv.__main__ import main
+from dominoenv.core.program import INVALID, OK, WRONG_USE
 from dominoenv.games.chicken_foot.deal import lead_order
 from dominoenv.records.annotations import checked_annotation
 from dominoenv.records.read import MAX_LINE

@@ -16,7 +16,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from dominoenv import Game, Record, RecordError, Rules, make_rules, verify_record, write_record
-from dominoenv.__main__ import INVALID, OK, WRONG_USE, main
+from dominoenv.__main__ import main
+from dominoenv.core.program import INVALID, OK, WRONG_USE
 from dominoenv.games.match_play import MatchPlay
 from dominoenv.records.annotations import mistakes
 from dominoenv.replay import page, write_page

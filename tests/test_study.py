@@ -18,10 +18,10 @@ pytest.importorskip("choix")
 
 from dominoenv import CheckpointError, Game, make_rules, policies
 from dominoenv.batch import HELD_OUT_MATCH
+from dominoenv.core.program import run_program
 from dominoenv.core.round import BY_CENTRE, BY_DOUBLE, FREE
 from experiments import arena
 from experiments.arena import NOBODY
-from experiments.cli import run_program
 from experiments.config import ConfigError, check_config, load_config
 from experiments.study import Findings, StudyConfig, __main__, find
 from experiments.study.output import RESULTS, write_study
@@ -122,7 +122,7 @@ MISTAKES: dict[str, tuple[dict[str, Any], str]] = {
     "rules": ({"cells": [{"rules": {"playrs": 3}}]}, "cell 'playrs=3': option 'playrs'"),
     "value": ({"cells": [{"rules": {"players": [2, 99]}}]}, "cell 'players=99': players=99 must"),
     "key": ({"cells": [{"rulez": {}}]}, "unknown key 'cells.0.rulez'; did you mean 'rules'"),
-    "game": ({"cells": [{"game": "go"}]}, "should be 'mexican_train' or 'chicken_foot'"),
+    "game": ({"cells": [{"game": "go"}]}, "no such game; known: mexican_train, chicken_foot"),
     "pair": ({"pairs": [["heaviest", "lightst"]]}, "no agent 'lightst'; did you mean 'lightest'"),
     "itself": ({"pairs": [["heaviest", "heaviest"]]}, "'heaviest' cannot meet itself"),
     "three": ({"pairs": [["heaviest", "lightest", "heaviest"]]}, "pairs.0"),
@@ -152,7 +152,7 @@ def test_a_mistake_is_named_in_one_sentence(name: str) -> None:
 def test_identical_agents_differ_by_nothing_in_each_cell(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setitem(policies._POLICIES, "first", First)
+    monkeypatch.setitem(policies.POLICIES, "first", First)
     twins = [{"kind": "baseline", "policy": "first", "label": label} for label in ("a", "b")]
     findings = found(study(agents=twins), tmp_path)
     assert len(findings.pairs) == 4

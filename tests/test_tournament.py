@@ -97,7 +97,7 @@ class First(Policy):
 
 @pytest.fixture
 def first(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setitem(policies._POLICIES, "first", First)
+    monkeypatch.setitem(policies.POLICIES, "first", First)
 
 
 # --------------------------------------------------------------------------------- known answers

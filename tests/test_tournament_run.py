@@ -19,7 +19,7 @@ import yaml
 pytest.importorskip("choix")
 
 from dominoenv import CheckpointError, DominoError, make_rules
-from experiments.cli import run_program
+from dominoenv.core.program import run_program
 from experiments.config import ConfigError, check_config, load_config
 from experiments.tournament import TournamentConfig, __main__, analyse, play_tournament, run
 from experiments.tournament.report import grids, markdown

@@ -27,6 +27,7 @@ from dominoenv import (
     make_policy,
     make_rules,
 )
+from dominoenv.core.program import run_program
 from dominoenv.envs.sb3 import DominoVecEnv
 from dominoenv.opponents.trained import (
     TrainedPolicy,
@@ -36,7 +37,6 @@ from dominoenv.opponents.trained import (
     save_checkpoint,
 )
 from experiments import evaluate, figures, ppo, train
-from experiments.cli import run_program
 from experiments.config import Config, load_config
 from experiments.curve import draw_learning_curve
 

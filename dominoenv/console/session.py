@@ -7,8 +7,6 @@ session that was interrupted continues exactly as it would have without the inte
 
 from __future__ import annotations
 
-import importlib
-import importlib.util
 import json
 from collections.abc import Iterator, Sequence
 from pathlib import Path
@@ -23,7 +21,8 @@ from dominoenv.errors import DominoError, RecordError, nearest, shortened
 from dominoenv.game import Game
 from dominoenv.games.match_play import move_texts
 from dominoenv.games.registry import GAMES, make_rules
-from dominoenv.policies import Policy, make_policy
+from dominoenv.opponents.baselines import make_policy
+from dominoenv.policies import Policy
 from dominoenv.records.annotations import (
     PROBABILITY,
     SCORE,
@@ -38,7 +37,6 @@ FORMAT = 1
 TYPE, OLD_TYPE = "session", "sitting"  # the old word: in files of version 0.1.0
 KEYS = ("type", "format", "game", "rules", "seed", "seat", "against", "hints", "record", "rounds")
 MAX_FILE = 1 << 24  # bytes; a match with all numbers beside its moves is far smaller
-LIBRARY = Path(__file__).resolve().parent.parent
 
 
 class PlaySession:
@@ -262,13 +260,3 @@ def find_policy(name: str, rules: Rules) -> Policy:
     except ImportError as error:
         raise DominoError(str(error)) from None
     return load_policy(name, rules)
-
-
-def load_baselines() -> None:
-    """Make the names of the repository's agents known, where the library lies beside them."""
-    folder = LIBRARY.parent / "agents"
-    if not (folder / "agent.py").is_file():
-        return  # the library alone
-    found = importlib.util.find_spec("agents")  # another package may have that name
-    if found is not None and Path(found.origin or "").resolve().parent == folder:
-        importlib.import_module("agents")

@@ -180,7 +180,7 @@ class Terminal:
 
     def _leave(self) -> None:
         self.sitting.save(self._saved)
-        self._say(f"\nSaved. Go on with: python -m dominoenv play --continue {self._saved}")
+        self._say(f"\nSaved. Go on with: dominoenv play --continue {self._saved}")
 
     def _write_record(self) -> None:
         write_record(self.sitting.record, self.sitting.game.record(self.sitting.names))

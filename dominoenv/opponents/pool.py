@@ -26,8 +26,9 @@ from dominoenv.errors import (
     nearest,
 )
 from dominoenv.games.arguments import as_rules
+from dominoenv.opponents.baselines import make_policy
 from dominoenv.opponents.snapshot import Snapshot
-from dominoenv.policies import Actions, Masks, Observations, Policy, make_policy
+from dominoenv.policies import Actions, Masks, Observations, Policy
 
 WINDOW = 2000  # seats over which the share of beaten ones is measured
 PRIOR = 20  # seats, half of them beaten: added for members that have hardly played

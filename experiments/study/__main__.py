@@ -1,7 +1,7 @@
 """Run the same comparison under many rules, from a config: a grid of tournaments.
 
-    python -m experiments.study configs/study_planning.yaml
-    python -m experiments.study configs/study_planning.yaml --resume pair_deals=5000
+    dominoenv study study_planning
+    dominoenv study study_planning --resume pair_deals=5000
 
 The folder (runs/<name> unless --out says otherwise) holds config.yaml, results.json, pairs.csv,
 same.csv, report.md, pictures, and units/ (the games, block by block). After an interruption, or
@@ -10,24 +10,27 @@ with more deals, agents or cells, --resume plays what is missing.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from pathlib import Path
 
-from experiments.cli import run_program
-from experiments.study.analysis import find
-from experiments.study.config import StudyConfig
-from experiments.study.output import RESULTS, write_study
-from experiments.study.plots import PLOTS
-from experiments.study.report import print_report
-from experiments.tournament.command import run_command
-from experiments.tournament.run import play_tournaments
+from dominoenv.core.program import run_program
+
+from ..tournament.command import MatchProgram
+from ..tournament.run import play_tournaments
+from .analysis import find
+from .config import StudyConfig
+from .output import RESULTS, write_study
+from .plots import PLOTS
+from .report import print_report
 
 
-def main() -> None:
+def main(arguments: Sequence[str] | None = None, prog: str = "python -m experiments.study") -> None:
     """Play from the command line."""
-    run_command("study", __doc__, StudyConfig, (*RESULTS, *PLOTS), hold)
+    program = MatchProgram(StudyConfig, (*RESULTS, *PLOTS), run_study, __doc__)
+    program.run(arguments, prog)
 
 
-def hold(config: StudyConfig, folder: Path, jobs: int) -> None:
+def run_study(config: StudyConfig, folder: Path, jobs: int) -> None:
     """Run a study in a folder; write and print the results."""
     played = play_tournaments(list(config.tournaments.values()), folder, jobs)
     findings = find(config, played)

@@ -5,9 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 
-from experiments.statistics import Estimate, corrected, interval
-from experiments.study.config import StudyConfig
-from experiments.tournament.analysis import (
+from ..statistics import Estimate, corrected, interval
+from ..tournament.analysis import (
     Array,
     PairRow,
     SameRow,
@@ -16,9 +15,10 @@ from experiments.tournament.analysis import (
     same_row,
     same_values,
 )
-from experiments.tournament.config import TournamentConfig
-from experiments.tournament.run import Played
-from experiments.tournament.schedule import PAIR
+from ..tournament.config import TournamentConfig
+from ..tournament.run import Played
+from ..tournament.schedule import PAIR
+from .config import StudyConfig
 
 CHANGES = ("penalty", "turns", "blocked")  # fields of SameRow that are compared between cells
 

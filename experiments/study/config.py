@@ -6,13 +6,15 @@ from collections import Counter
 from collections.abc import Iterator
 from functools import cached_property
 from itertools import product
-from typing import Annotated, Any, Literal, Self
+from typing import Annotated, Any, Self
 
 from pydantic import Field, model_validator
 
-from dominoenv import DominoError, make_rules
-from experiments.config import Model
-from experiments.tournament.config import Label, MatchConfig, TournamentConfig
+from dominoenv.errors import DominoError
+from dominoenv.games.registry import make_rules
+
+from ..config import GameName, Model
+from ..tournament.config import Label, MatchConfig, TournamentConfig
 
 
 class Cell(Model):
@@ -20,7 +22,7 @@ class Cell(Model):
 
     label: Label | None = None
     """Its name; options with several values are added."""
-    game: Literal["mexican_train", "chicken_foot"] | None = None
+    game: GameName | None = None
     """If it is not the study's game, the study's rules do not apply."""
     rules: dict[str, Any] = Field(default={})
     """Differences from the study's rules; `rounds`, a list itself, takes a list of lists."""
@@ -37,6 +39,8 @@ class Cell(Model):
 
 class StudyConfig(MatchConfig):
     """The config of a study. Agents that do not play a cell's game are left out of it."""
+
+    command = "study"
 
     cells: Annotated[tuple[Cell, ...], Field(min_length=1)]
     against_first: bool = False

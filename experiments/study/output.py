@@ -9,17 +9,18 @@ from typing import Any
 
 from dominoenv.batch import HELD_OUT_MATCH
 from dominoenv.core.files import write_atomically
-from experiments.study.analysis import Findings
-from experiments.study.config import StudyConfig
-from experiments.study.report import markdown
-from experiments.tournament.output import as_csv, versions, without_nan
+
+from ..tournament.output import as_csv, versions, without_nan
+from .analysis import Findings
+from .config import StudyConfig
+from .report import markdown
 
 RESULTS = ("config.yaml", "results.json", "pairs.csv", "same.csv", "report.md")
 
 
 def write_study(config: StudyConfig, findings: Findings, folder: Path) -> None:
     """Write all files."""
-    from experiments.study.plots import draw_plots  # here: matplotlib takes a second
+    from .plots import draw_plots  # here: matplotlib takes a second
 
     used = versions(config)
     drawn = draw_plots(config, findings, folder)

@@ -14,10 +14,10 @@ import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
-from experiments.statistics import Estimate
-from experiments.study.analysis import Findings, PairLine, SameLine
-from experiments.study.config import StudyConfig
-from experiments.tournament.plots import GREY, save
+from ..statistics import Estimate
+from ..tournament.plots import GREY, save
+from .analysis import Findings, PairLine, SameLine
+from .config import StudyConfig
 
 PLOTS = ("pairs.png", "tables.png", "order.png", "changes.png")
 COLOURS = ("#0b6e99", "#c8553d", "#5a8f29", "#7b4ea3", "#b8860b", "#444444")

@@ -6,9 +6,7 @@ from collections.abc import Sequence
 
 from rich.console import Console, Group
 
-from experiments.study.analysis import Findings, PairLine, SameLine
-from experiments.study.config import StudyConfig
-from experiments.tournament.report import (
+from ..tournament.report import (
     WIDTH,
     Grid,
     count,
@@ -21,6 +19,8 @@ from experiments.tournament.report import (
     same_tables,
     signed,
 )
+from .analysis import Findings, PairLine, SameLine
+from .config import StudyConfig
 
 
 def grids(config: StudyConfig, findings: Findings) -> list[Grid]:

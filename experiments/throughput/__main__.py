@@ -29,11 +29,12 @@ from rich.console import Console
 from rich.markdown import Markdown
 from tqdm import tqdm
 
-from dominoenv import DominoError
-from experiments.cli import run_program
-from experiments.throughput import batches, lifetime, loops, report
+from dominoenv.core.program import run_program
+from dominoenv.errors import DominoError
+from dominoenv.games.registry import GAMES
 
-GAMES = ("mexican_train", "chicken_foot")
+from . import batches, lifetime, loops, report
+
 GROWTH_DECISIONS = 10_000_000
 
 

@@ -10,18 +10,15 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-import agents  # noqa: F401  makes the names of the baselines known
-from dominoenv import (
-    BatchedGame,
-    Policy,
-    Rules,
-    make_policy,
-    make_rules,
-    playouts,
-    policy_names,
-)
-from experiments.throughput.timing import Speed, Timed, race
-from experiments.throughput.yardstick import Yardstick, compiler, yardstick_rules
+from dominoenv.batch import BatchedGame
+from dominoenv.core.rules import Rules
+from dominoenv.games.registry import GAMES, make_rules
+from dominoenv.opponents.baselines import make_policy, policy_names
+from dominoenv.policies import Policy
+from dominoenv.search.playouts import playouts
+
+from .timing import Speed, Timed, race
+from .yardstick import Yardstick, compiler, yardstick_rules
 
 DECISIONS = 100_000  # of a repeat
 CHOICES = 30_000  # of a repeat, with policies
@@ -78,7 +75,7 @@ def race_seats(games: int, repeats: int) -> dict[int, dict[str, tuple[Speed, int
     """Return speed and bytes written (mask and observation) by seats, double-12, both games."""
     found: dict[int, dict[str, tuple[Speed, int]]] = {}
     for seats in SEATS:
-        for game in ("mexican_train", "chicken_foot"):
+        for game in GAMES:
             rules = make_rules(game, players=seats, max_pip=12)
             batch = BatchedGame(rules, games, seed=0)
             speed = race({game: _stepper(batch, make_policy("random", rules))}, repeats)[game]

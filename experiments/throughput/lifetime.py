@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import resource
 import statistics
 import subprocess
 import sys
@@ -15,8 +14,11 @@ from typing import Any
 
 import numpy as np
 
-from dominoenv import BatchedGame, Rules, make_policy
-from experiments.config import load_config
+from dominoenv.batch import BatchedGame
+from dominoenv.core.rules import Rules
+from dominoenv.opponents.baselines import make_policy
+
+from ..config import load_config
 
 QUICKSTART = Path("configs/quickstart.yaml")
 ITERATIONS = 3  # of training
@@ -68,6 +70,8 @@ def bytes_per_game(rules: Rules) -> dict[str, int]:
 
 def growth(rules: Rules, decisions: int) -> int:
     """Return by how many bytes the process's peak memory grew over so many decisions."""
+    import resource  # here: Windows has none
+
     batch, policy = BatchedGame(rules, GAMES_OF_GROWTH, seed=0), make_policy("random", rules)
 
     def play(steps: int) -> None:
@@ -109,7 +113,7 @@ def training_share() -> tuple[float, float]:
     """
     import torch
 
-    from experiments import ppo
+    from .. import ppo
 
     config = load_config(QUICKSTART)
     torch.set_num_threads(config.threads)

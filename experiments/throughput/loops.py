@@ -13,11 +13,13 @@ from typing import Any, TypeAlias
 
 import numpy as np
 
-from dominoenv import Game, Rules
+from dominoenv.core.rules import Rules
 from dominoenv.envs.aec import DominoAEC
 from dominoenv.envs.parallel import DominoParallel
-from experiments.throughput.batches import TABLES
-from experiments.throughput.timing import Speed, race, timed_loop
+from dominoenv.game import Game
+
+from .batches import TABLES
+from .timing import Speed, race, timed_loop
 
 Loop: TypeAlias = Callable[[Rules, int], Iterator[None]]
 

@@ -7,9 +7,11 @@ from collections.abc import Iterable, Mapping
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 
-from dominoenv import DominoError, __version__
-from experiments.throughput.batches import TABLES, C
-from experiments.throughput.timing import Speed, short
+from dominoenv._version import __version__
+from dominoenv.errors import DominoError
+
+from .batches import TABLES, C
+from .timing import Speed, short
 
 BEGIN, END = "<!-- measured: begin -->", "<!-- measured: end -->"
 TITLE = "### "

@@ -13,8 +13,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from dominoenv import DominoError, Rules, make_rules
-from dominoenv.games.registry import kind_of
+from dominoenv.core.rules import Rules
+from dominoenv.errors import DominoError
+from dominoenv.games.registry import kind_of, make_rules
 
 SOURCE = Path(__file__).with_name("mexican_train.c")
 COMPILERS = ("cc", "gcc", "clang")

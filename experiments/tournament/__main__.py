@@ -1,8 +1,8 @@
 """Run a tournament from a config: which strategy is better, by how much, and how sure that is.
 
-    python -m experiments.tournament configs/tournament_quick.yaml
-    python -m experiments.tournament configs/tournament_quick.yaml --resume pair_deals=2000
-    python -m experiments.tournament configs/tournament_quick.yaml --out runs/six rules.players=6
+    dominoenv tournament tournament_quick
+    dominoenv tournament tournament_quick --resume pair_deals=2000
+    dominoenv tournament tournament_quick --out runs/six rules.players=6
 
 The folder (runs/<name> unless --out says otherwise) holds config.yaml (resolved), results.json,
 results.csv (one line per pair), report.md, three plots, games.npz (every game, for notebooks) and
@@ -12,23 +12,28 @@ plays what is missing.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from pathlib import Path
 
-from experiments.cli import run_program
-from experiments.tournament.analysis import analyse
-from experiments.tournament.command import run_command
-from experiments.tournament.config import TournamentConfig
-from experiments.tournament.output import write_results
-from experiments.tournament.report import print_report
-from experiments.tournament.run import PLOTS, RESULTS, play_tournament
+from dominoenv.core.program import run_program
+
+from .analysis import analyse
+from .command import MatchProgram
+from .config import TournamentConfig
+from .output import write_results
+from .report import print_report
+from .run import PLOTS, RESULTS, play_tournament
 
 
-def main() -> None:
+def main(
+    arguments: Sequence[str] | None = None, prog: str = "python -m experiments.tournament"
+) -> None:
     """Play from the command line."""
-    run_command("tournament", __doc__, TournamentConfig, (*RESULTS, *PLOTS), hold)
+    program = MatchProgram(TournamentConfig, (*RESULTS, *PLOTS), run_tournament, __doc__)
+    program.run(arguments, prog)
 
 
-def hold(config: TournamentConfig, folder: Path, jobs: int) -> None:
+def run_tournament(config: TournamentConfig, folder: Path, jobs: int) -> None:
     """Run a tournament in a folder; write and print the results."""
     played = play_tournament(config, folder, jobs)
     analysis = analyse(config, played)

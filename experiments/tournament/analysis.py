@@ -14,8 +14,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dominoenv.core.round import BY_CENTRE, BY_DOUBLE, FREE
-from experiments.arena import NOBODY
-from experiments.statistics import (
+
+from ..arena import NOBODY
+from ..statistics import (
     MIN_DEALS,
     Estimate,
     corrected,
@@ -25,10 +26,10 @@ from experiments.statistics import (
     p_value,
     sample_size,
 )
-from experiments.tournament.config import MatchConfig, TournamentConfig
-from experiments.tournament.rating import Rating, rate
-from experiments.tournament.run import Played
-from experiments.tournament.schedule import MIXED, PAIR, SAME, TABLES
+from .config import MatchConfig, TournamentConfig
+from .rating import Rating, rate
+from .run import Played
+from .schedule import MIXED, PAIR, SAME, TABLES
 
 Array = NDArray[np.float64]
 

@@ -2,56 +2,48 @@
 
 from __future__ import annotations
 
-import argparse
 from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 from pathlib import Path
-from typing import TypeVar
+from typing import Generic, TypeVar
 
-from experiments.config import load_config
-from experiments.tournament.config import MatchConfig
-from experiments.tournament.run import prepare_folder
+from ..cli import add_config, check_config_named, make_parser
+from ..config import load_config
+from .config import MatchConfig
+from .run import prepare_folder
 
 RUNS = Path("runs")
 ALL_CORES = -1
 C = TypeVar("C", bound=MatchConfig)
 
 
-def run_command(
-    what: str,
-    doc: str | None,
-    model: type[C],
-    outputs: Sequence[str],
-    work: Callable[[C, Path, int], None],
-) -> None:
-    """Read the command line of `python -m experiments.<what>`, and do the work in its folder.
+@dataclass(frozen=True)
+class MatchProgram(Generic[C]):
+    """A program that runs one kind of config in a folder."""
 
-    outputs: names of the files that the work writes; work: a function of the config, the folder and
-    the number of processes.
-    """
-    options = _parser(what, doc).parse_intermixed_args()
-    config = load_config(options.config, options.overrides, model)
-    folder = options.out or RUNS / config.name
-    prepare_folder(config, folder, options.resume, options.overwrite, what, outputs)
-    try:
-        work(config, folder, options.jobs)
-    except KeyboardInterrupt:
-        raise KeyboardInterrupt(f"stopped; continue with --resume (it is in {folder})") from None
-    print(f"results are in {folder}")
+    model: type[C]
+    outputs: Sequence[str]
+    """Names of the files that it writes."""
+    work: Callable[[C, Path, int], None]
+    """A function of the config, the folder and the number of processes."""
+    doc: str | None
 
-
-def _parser(what: str, doc: str | None) -> argparse.ArgumentParser:
-    parser = argparse.ArgumentParser(prog=f"python -m experiments.{what}", description=doc)
-    parser.formatter_class = argparse.RawDescriptionHelpFormatter
-    parser.add_argument("config", type=Path)
-    parser.add_argument("overrides", nargs="*", metavar="a.b=value", help="values that differ")
-    parser.add_argument("--out", type=Path, help=f"folder of the {what}")
-    parser.add_argument(
-        "--jobs", type=_jobs, default=ALL_CORES, help="processes; default: one per core"
-    )
-    how = parser.add_mutually_exclusive_group()
-    how.add_argument("--resume", action="store_true", help="play what is missing in the folder")
-    how.add_argument("--overwrite", action="store_true", help=f"replace a {what} in the folder")
-    return parser
+    def run(self, arguments: Sequence[str] | None, prog: str) -> None:
+        """Read the command line and do the work in its folder."""
+        what = self.model.command
+        parser = make_parser(prog, self.doc)
+        add_config(parser, what, "play what is missing in the folder")
+        parser.add_argument("--jobs", type=_jobs, default=ALL_CORES, help="processes (all cores)")
+        options = parser.parse_intermixed_args(arguments)
+        path = check_config_named(prog, options.config, what)
+        config = load_config(path, options.overrides, self.model)
+        folder = options.out or RUNS / config.name
+        prepare_folder(config, folder, options.resume, options.overwrite, what, self.outputs)
+        try:
+            self.work(config, folder, options.jobs)
+        except KeyboardInterrupt:
+            raise KeyboardInterrupt(f"stopped; continue with --resume ({folder})") from None
+        print(f"results are in {folder}")
 
 
 def _jobs(text: str) -> int:

@@ -10,16 +10,19 @@ from typing import Annotated, Any, Self
 
 from pydantic import Field, field_validator, model_validator
 
-from dominoenv import CheckpointError, Policy, Rules, make_policy, policy_names
-from dominoenv.errors import nearest
-from experiments.config import (
+from dominoenv.core.rules import Rules
+from dominoenv.errors import CheckpointError, nearest
+from dominoenv.opponents.baselines import make_policy, policy_names
+from dominoenv.policies import Policy
+
+from ..config import (
     BaselinePolicy,
     CheckpointPolicy,
     Experiment,
     Positive,
     PositiveInt,
 )
-from experiments.statistics import MIN_DEALS
+from ..statistics import MIN_DEALS
 
 Label = Annotated[str, Field(pattern=r"^[^|\s]([^|\n]{0,38}[^|\s])?$")]
 """The name of an agent in tables: up to 40 characters, without |, which ends a cell."""
@@ -150,6 +153,8 @@ class MatchConfig(Experiment):
 
 class TournamentConfig(MatchConfig):
     """The config of a tournament."""
+
+    command = "tournament"
 
     mixed_deals: Deals = 0
     """Deals at tables with a different agent at each seat; 0: none."""

@@ -17,12 +17,13 @@ import numpy as np
 
 from dominoenv.batch import HELD_OUT_MATCH
 from dominoenv.core.files import write_atomically
-from experiments.tournament.analysis import Analysis
-from experiments.tournament.config import MatchConfig, TournamentConfig, TrainedAgent
-from experiments.tournament.report import markdown
-from experiments.tournament.run import Played
-from experiments.tournament.schedule import TABLES
-from experiments.tournament.store import program
+
+from .analysis import Analysis
+from .config import MatchConfig, TournamentConfig, TrainedAgent
+from .report import markdown
+from .run import Played
+from .schedule import TABLES
+from .store import program
 
 LIBRARIES = ("numpy", "numba", "scipy", "statsmodels", "choix")
 
@@ -31,7 +32,7 @@ def write_results(
     config: TournamentConfig, analysis: Analysis, played: Played, folder: Path
 ) -> None:
     """Write all files."""
-    from experiments.tournament.plots import draw_plots  # here: matplotlib takes a second
+    from .plots import draw_plots  # here: matplotlib takes a second
 
     used = versions(config)
     data = as_json(config, analysis, played, used)

@@ -16,11 +16,11 @@ from matplotlib.figure import Figure
 from matplotlib.ticker import PercentFormatter
 from PIL import Image
 
-from experiments.tournament.analysis import Analysis, PairRow
-from experiments.tournament.config import TournamentConfig
-from experiments.tournament.rating import Rating
-from experiments.tournament.run import Played
-from experiments.tournament.schedule import PAIR
+from .analysis import Analysis, PairRow
+from .config import TournamentConfig
+from .rating import Rating
+from .run import Played
+from .schedule import PAIR
 
 BLUE, GREY = "#0b6e99", "#777777"
 DIFFERENCES = "RdBu"  # red above 0: worse; blue below: better (the map is reversed)

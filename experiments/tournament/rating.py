@@ -19,8 +19,8 @@ import choix
 import numpy as np
 from numpy.typing import NDArray
 
-from experiments.statistics import Estimate
-from experiments.tournament.run import Played
+from ..statistics import Estimate
+from .run import Played
 
 ELO = 400 / math.log(10)  # points for a factor e in the odds
 PRIOR = 0.1  # wins added for each ordered pair: keeps ratings finite if an agent never lost

@@ -13,13 +13,14 @@ from rich.markup import escape
 from rich.table import Table
 from rich.text import Text
 
-from dominoenv import Rules
-from experiments.statistics import Estimate, sample_size
-from experiments.tournament.analysis import Analysis, PairRow, SameRow, SeatRow, Seats, Side
-from experiments.tournament.config import MatchConfig, TournamentConfig
-from experiments.tournament.rating import Rating, deals_apart
-from experiments.tournament.run import Played
-from experiments.tournament.schedule import PAIR
+from dominoenv.core.rules import Rules
+
+from ..statistics import Estimate, sample_size
+from .analysis import Analysis, PairRow, SameRow, SeatRow, Seats, Side
+from .config import MatchConfig, TournamentConfig
+from .rating import Rating, deals_apart
+from .run import Played
+from .schedule import PAIR
 
 WIDTH = 110  # minimum width of the terminal's tables in columns, also if the output is a file
 
@@ -346,7 +347,7 @@ def how_it_was_made(config: MatchConfig, what: str, versions: dict[str, str]) ->
     used = ", ".join(f"{name} {version}" for name, version in versions.items())
     return f"""## How it was made
 
-Seed {config.seed}; {used}. It is played again by `python -m experiments.{what} FILE` with
+Seed {config.seed}; {used}. It is played again by `dominoenv {what} FILE` with
 this file:
 
 ```yaml

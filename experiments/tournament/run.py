@@ -15,12 +15,13 @@ import numpy as np
 from numpy.typing import NDArray
 from tqdm import tqdm
 
-from dominoenv import CheckpointError
-from experiments.arena import Games, play
-from experiments.config import ConfigError
-from experiments.tournament.config import MatchConfig, TournamentConfig
-from experiments.tournament.schedule import TABLES, Block, blocks, lineups
-from experiments.tournament.store import FOLDER, Store
+from dominoenv.errors import CheckpointError
+
+from ..arena import Games, play
+from ..config import ConfigError
+from .config import MatchConfig, TournamentConfig
+from .schedule import TABLES, Block, blocks, lineups
+from .store import FOLDER, Store
 
 RESULTS = ("config.yaml", "results.json", "results.csv", "games.npz", "report.md")
 PLOTS = ("ratings.png", "pairs.png", "penalties.png")  # of a tournament

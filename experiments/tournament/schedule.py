@@ -18,7 +18,7 @@ from itertools import combinations
 import numpy as np
 from numpy.typing import NDArray
 
-from experiments.tournament.config import TournamentConfig
+from .config import TournamentConfig
 
 PAIR, MIXED, SAME = TABLES = ("pair", "mixed", "same")
 

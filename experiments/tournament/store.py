@@ -13,7 +13,7 @@ import io
 import json
 import zipfile
 import zlib
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import asdict
 from functools import cache
 from pathlib import Path
@@ -21,12 +21,13 @@ from typing import Any
 
 import numpy as np
 
-import agents
-import dominoenv
+from dominoenv._version import __version__
+from dominoenv.core.companions import LIBRARY, companion_folder
 from dominoenv.core.files import write_atomically
-from experiments.arena import Games
-from experiments.tournament.config import TournamentConfig
-from experiments.tournament.schedule import Block
+
+from ..arena import Games
+from .config import TournamentConfig
+from .schedule import Block
 
 FORMAT = 2  # of the files; raise it when their content changes its meaning
 FOLDER = "units"
@@ -82,8 +83,17 @@ class Store:
 def program() -> str:
     """Return the version of the library with a digest of its source and that of the agents."""
     digest = hashlib.sha256()
-    for package in (dominoenv, agents):
-        folder = Path(str(package.__file__)).parent
+    for folder, path in _sources():
+        digest.update(path.relative_to(folder).as_posix().encode() + path.read_bytes())
+    return f"{__version__}+{digest.hexdigest()[:12]}"
+
+
+def _sources() -> Iterator[tuple[Path, Path]]:
+    """Yield each file with the folder that it is named from, the same in a clone and a wheel."""
+    companions = [companion_folder(name) for name in ("agents", "experiments")]
+    for path in sorted(LIBRARY.rglob("*.py")):
+        if not set(path.parents) & {*companions}:
+            yield LIBRARY, path
+    if folder := companions[0]:
         for path in sorted(folder.rglob("*.py")):
-            digest.update(path.relative_to(folder).as_posix().encode() + path.read_bytes())
-    return f"{dominoenv.__version__}+{digest.hexdigest()[:12]}"
+            yield folder, path

@@ -1,0 +1,72 @@
+"""What all command-line programs share: their exit status, and errors as one sentence."""
+
+from __future__ import annotations
+
+import os
+import sys
+from collections.abc import Callable
+from typing import NoReturn
+
+from dominoenv.errors import DominoError, RecordError
+
+OK, INVALID, WRONG_USE = range(3)  # exit statuses
+INTERRUPTED = 130  # as shells have it
+OWN = ("dominoenv", "agents", "experiments")  # modules that no extra brings
+Main = Callable[[], int | None]
+
+
+def run_program(main: Main, extra: str = "train") -> NoReturn:
+    """Run a program and exit with its status; see `exit_status`."""
+    sys.exit(exit_status(main, extra))
+
+
+def exit_status(main: Main, extra: str = "train") -> int:
+    """Run a program and return its exit status; what goes wrong is one sentence on stderr.
+
+    extra: the extra of the package that has what the program imports.
+    """
+    try:
+        return main() or OK
+    except DominoError as error:
+        report(f"error: {error}")
+        return status_of(error)
+    except ImportError as error:
+        report(f"error: {_import_error(error, extra)}")
+    except KeyboardInterrupt as stop:
+        report(str(stop) or "stopped")
+        return INTERRUPTED
+    except BrokenPipeError:  # whoever read the output has left
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+    return WRONG_USE
+
+
+def report_error(error: DominoError) -> int:
+    """Print what is wrong on stderr, nothing before it; return the exit status."""
+    report(str(error))
+    return status_of(error)
+
+
+def status_of(error: DominoError) -> int:
+    """Return INVALID for a file whose content is at fault, else WRONG_USE."""
+    is_invalid = isinstance(error, RecordError) and not isinstance(error.__cause__, OSError)
+    return INVALID if is_invalid else WRONG_USE
+
+
+def report(text: str) -> None:
+    """Print a line on stderr."""
+    print(printable(text), file=sys.stderr, flush=True)
+
+
+def printable(text: str) -> str:
+    """Return a text that any stream can print: file names and records may hold odd bytes."""
+    encoding = sys.stdout.encoding or "utf-8"
+    return text.encode(encoding, "backslashreplace").decode(encoding)
+
+
+def _import_error(error: ImportError, extra: str) -> str:
+    """Return what is missing and how to get it; raise what is a fault of the program itself."""
+    if error.name is None:  # it was raised with a text that says all
+        return str(error)
+    if not isinstance(error, ModuleNotFoundError) or error.name.partition(".")[0] in OWN:
+        raise error
+    return f'{error}: pip install "dominoenv[{extra}]"'

@@ -9,13 +9,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dominoenv.core.compiling import jit, kernel
-from dominoenv.core.types import Mask, Masks, Rows, RulesRecord
+from dominoenv.core.types import Mask, Masks, Numbers, Records, Rows, RulesRecord
 
 from .features import Features, Offsets, Parameters, read
 
 F = TypeVar("F", bound=Callable[..., Any])
-Records: TypeAlias = NDArray[np.void]  # (1,)
-Numbers: TypeAlias = NDArray[np.float64]
 Kernel: TypeAlias = Callable[..., int]
 """See `Agent.kernel`."""
 ReadTable: TypeAlias = Callable[[Rows, int, RulesRecord, Offsets, Features], None]

@@ -64,7 +64,6 @@ FEATURES = np.dtype(
 
 Offsets: TypeAlias = np.void  # a record of OFFSETS
 Features: TypeAlias = np.void  # a record of FEATURES
-Search: TypeAlias = np.void  # a record of SEARCH
 Parameters: TypeAlias = np.void  # an agent's parameters, each a float64
 PipCounts: TypeAlias = NDArray[np.int32]  # (MAX_PIPS,) tiles with each pip
 

@@ -4,10 +4,9 @@ from __future__ import annotations
 
 from dominoenv.core.compiling import jit
 from dominoenv.core.types import RulesRecord
+from dominoenv.games.chicken_foot.state import NO_FOOT
 
 from .features import Features
-
-NO_FOOT = -1
 
 
 @jit

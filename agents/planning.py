@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from dominoenv.core.compiling import jit
-from dominoenv.core.types import RulesRecord
+from dominoenv.core.types import RulesRecord, SearchRecord
 from dominoenv.search.longest_train import add_tile, clear_search, has_double
 
-from .features import Features, Search
+from .features import Features
 
 NO_PLACE = -1  # place of a tile in a plan that it is not part of
 
@@ -23,7 +23,7 @@ def gather(f: Features, r: RulesRecord) -> None:
 
 
 @jit
-def place_in_plan(t: Search, a: int, b: int) -> int:
+def place_in_plan(t: SearchRecord, a: int, b: int) -> int:
     """Return after how many steps of the best train a tile is laid, or NO_PLACE; 0: it is first.
 
     A double and the step that follows it share a place: see `is_first`.
@@ -40,7 +40,7 @@ def place_in_plan(t: Search, a: int, b: int) -> int:
 
 
 @jit
-def is_first(t: Search, a: int, b: int) -> bool:
+def is_first(t: SearchRecord, a: int, b: int) -> bool:
     """Return whether a tile is the first of the best train: the double, where the start has one."""
     if a != b and has_double(t, int(t["best_walk"][0])):
         return False

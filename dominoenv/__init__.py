@@ -9,10 +9,10 @@ Ways in: `Game` (one match, for people, tests and search), `BatchedGame` (many g
 import gymnasium as _gymnasium
 import pettingzoo as _pettingzoo
 
-from dominoenv._version import __version__
 from dominoenv.batch import BatchedGame
 from dominoenv.core.episode import EpisodeOptions
 from dominoenv.core.rules import Rules
+from dominoenv.core.version import __version__
 from dominoenv.errors import (
     CheckpointError,
     DominoError,

@@ -12,9 +12,9 @@ import sys
 from collections.abc import Sequence
 from types import ModuleType
 
-from dominoenv._version import __version__
 from dominoenv.core.companions import CLONE, companion_folder, import_companion
 from dominoenv.core.program import exit_status
+from dominoenv.core.version import __version__
 from dominoenv.errors import DominoError, nearest
 
 COMMANDS = {

@@ -23,6 +23,7 @@ from dominoenv.core.episode import BATCH, EpisodeKeywords
 from dominoenv.core.layout import Layout
 from dominoenv.core.round import PLAYING
 from dominoenv.core.rules import Rules
+from dominoenv.core.streams import MAX_MATCHES
 from dominoenv.core.threads import map_slices
 from dominoenv.errors import (
     DominoError,
@@ -31,13 +32,11 @@ from dominoenv.errors import (
     nearest,
 )
 from dominoenv.games import stepping
-from dominoenv.games.arguments import as_rules, as_states
-from dominoenv.games.registry import kind_of
-from dominoenv.games.state_checks import check_states
+from dominoenv.games.registry import as_rules, kind_of
+from dominoenv.games.state_checks import as_states, check_states
 from dominoenv.search.determinization import redeal
 
 HELD_OUT_MATCH = 1 << 40  # match numbers from here on are for evaluation; training stays below
-MAX_MATCHES = 1 << 62
 MAX_GAMES = 1 << 24  # more do not fit into the memory of any machine
 
 

@@ -8,10 +8,10 @@ from typing import Any, Self
 import numpy as np
 from numpy.typing import NDArray
 
-from dominoenv.batch import MAX_MATCHES
 from dominoenv.core.arguments import checked_index
 from dominoenv.core.options import whole_number
 from dominoenv.core.rules import Rules
+from dominoenv.core.streams import MAX_MATCHES
 from dominoenv.errors import RecordError
 from dominoenv.games.match_play import MatchPlay
 from dominoenv.games.registry import make_rules

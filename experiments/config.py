@@ -412,7 +412,7 @@ def _item(node: Any, name: str, override: str) -> Any:
 # ------------------------------------------------------------------------------------- explaining
 
 
-KINDS = ("baseline", "checkpoint", "snapshots")  # of agents: branches of unions
+AGENT_KINDS = ("baseline", "checkpoint", "snapshots")  # of agents: branches of unions
 
 
 def _explain(error: ValidationError, source: str, model: type[BaseModel]) -> str:
@@ -444,7 +444,7 @@ def _sentence(mistake: Any, model: type[BaseModel]) -> str:
 
 def _tags(mistake: Any) -> str:
     """Return the kinds that a discriminated union knows."""
-    return str(mistake["ctx"].get("expected_tags", ", ".join(map(repr, KINDS))))
+    return str(mistake["ctx"].get("expected_tags", ", ".join(map(repr, AGENT_KINDS))))
 
 
 def _without_tags(loc: tuple[int | str, ...]) -> tuple[int | str, ...]:
@@ -452,7 +452,7 @@ def _without_tags(loc: tuple[int | str, ...]) -> tuple[int | str, ...]:
     kept: list[int | str] = []
     for at, name in enumerate(loc):
         in_list = at > 0 and isinstance(loc[at - 1], int)
-        branch = (in_list and name in KINDS) or name in ("int", "constrained-int")
+        branch = (in_list and name in AGENT_KINDS) or name in ("int", "constrained-int")
         if not branch and not str(name).startswith("literal["):
             kept.append(name)
     return tuple(kept)

@@ -14,14 +14,14 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from numpy.typing import NDArray
 
-from .evaluate import Row
+from .evaluate import Comparison
 
 LEARNER, OTHERS, GREY = "#0b6e99", "#c8553d", "#777777"
-WINDOW = 0.05  # fraction of the iterations in one point of the smoothed curve
+SMOOTHING = 0.05  # fraction of the iterations in one point of the smoothed curve
 
 
 def draw_learning_curve(
-    progress: Sequence[dict[str, float]], rows: Sequence[Row], path: Path, title: str
+    progress: Sequence[dict[str, float]], rows: Sequence[Comparison], path: Path, title: str
 ) -> None:
     """Write a PNG: left, mean penalties over decisions; right, the evaluation with intervals."""
     figure = Figure(figsize=(11, 4.2), layout="constrained", dpi=150)
@@ -52,12 +52,12 @@ def _draw_training(axes: Axes, progress: Sequence[dict[str, float]]) -> None:
 
 def smooth(values: NDArray[np.float64]) -> NDArray[np.float64]:
     """Return centred rolling means, over shorter windows near the ends; NaN are ignored."""
-    reach = max(1, int(len(values) * WINDOW / 2))
+    reach = max(1, int(len(values) * SMOOTHING / 2))
     windows = (values[max(0, i - reach) : i + reach + 1] for i in range(len(values)))
     return np.array([np.nanmean(w) if np.isfinite(w).any() else np.nan for w in windows])
 
 
-def _draw_evaluation(axes: Axes, rows: Sequence[Row]) -> None:
+def _draw_evaluation(axes: Axes, rows: Sequence[Comparison]) -> None:
     opponents = list(dict.fromkeys(row.opponent for row in rows))
     agents = list(dict.fromkeys(row.agent for row in rows))
     for number, agent in enumerate(agents):
@@ -75,7 +75,12 @@ def _draw_evaluation(axes: Axes, rows: Sequence[Row]) -> None:
 
 
 def _draw_intervals(
-    axes: Axes, rows: Sequence[Row], places: Sequence[float], label: str, colour: str, marker: str
+    axes: Axes,
+    rows: Sequence[Comparison],
+    places: Sequence[float],
+    label: str,
+    colour: str,
+    marker: str,
 ) -> None:
     means = [row.difference for row in rows]
     errors = [(row.high - row.low) / 2 for row in rows]

@@ -37,7 +37,7 @@ WIDTH = 100  # minimum width of a table in columns, also if the output is a file
 
 
 @dataclass(frozen=True)
-class Row:
+class Comparison:
     """One agent against one baseline, in penalty points: a negative difference is better."""
 
     agent: str
@@ -58,7 +58,7 @@ class Row:
 
 
 @dataclass(frozen=True)
-class Played:
+class SeatResults:
     """The results of D deals, each played from P seats."""
 
     own: NDArray[np.float64]  # (D, P) penalty of the agent, by its seat
@@ -72,7 +72,7 @@ class Played:
         return mean
 
 
-def play_deals(agent: Policy, opponent: Policy, rules: Rules, deals: int, seed: int) -> Played:
+def play_deals(agent: Policy, opponent: Policy, rules: Rules, deals: int, seed: int) -> SeatResults:
     """Play every held-out deal 0 ... deals-1 once from each seat."""
     players = rules.players
     deal, seat = np.divmod(np.arange(deals * players), players)
@@ -83,14 +83,16 @@ def play_deals(agent: Policy, opponent: Policy, rules: Rules, deals: int, seed: 
     penalties, shape = games.penalties.astype(np.float64), (deals, players)
     own = penalties[at_seat]
     others = (penalties.sum(axis=1) - own) / (players - 1)
-    return Played(own.reshape(shape), others.reshape(shape), games.wins[at_seat].reshape(shape))
+    return SeatResults(
+        own.reshape(shape), others.reshape(shape), games.wins[at_seat].reshape(shape)
+    )
 
 
-def summarise(agent: str, opponent: str, played: Played) -> Row:
+def summarise(agent: str, opponent: str, played: SeatResults) -> Comparison:
     """Return the table row for the results."""
     deals, players = played.own.shape
     difference = interval(played.differences)
-    return Row(
+    return Comparison(
         agent=agent,
         opponent=opponent,
         difference=difference.mean,
@@ -114,7 +116,7 @@ def evaluate(
     seed: int = 0,
     label: str = "trained",
     progress: Callable[[], object] = lambda: None,
-) -> list[Row]:
+) -> list[Comparison]:
     """Compare a policy with each baseline, and the yardstick on the same deals.
 
     seed: of the deals, which are matches from HELD_OUT_MATCH on; progress: called after each of the
@@ -135,7 +137,7 @@ def evaluate(
 # -------------------------------------------------------------------------------------- reporting
 
 
-def print_table(rows: Sequence[Row], rules: Rules) -> None:
+def print_table(rows: Sequence[Comparison], rules: Rules) -> None:
     """Print the comparison as a table."""
     table = Table(
         title=f"{rules}\n{rows[0].deals:,} held-out deals, each played from every seat",
@@ -163,7 +165,7 @@ def print_table(rows: Sequence[Row], rules: Rules) -> None:
     Console(width=max(WIDTH, Console().width)).print(table)
 
 
-def as_json(rows: Sequence[Row], rules: Rules, seed: int) -> dict[str, Any]:
+def as_json(rows: Sequence[Comparison], rules: Rules, seed: int) -> dict[str, Any]:
     """Return the comparison for a JSON file."""
     return {
         "rules": {"game": rules.game, **rules.to_dict()},

@@ -27,7 +27,7 @@ from dominoenv.opponents.baselines import make_policy
 from .cli import make_parser
 from .evaluate import WIDTH
 
-BATCH = 2_000  # games side by side
+SIDE_BY_SIDE = 2_000  # games side by side
 BLOCKED = 2  # `BatchedGame.endings`: nobody could play
 
 
@@ -83,7 +83,7 @@ def measure(cell: Published, rounds: int, seed: int) -> Measured:
     """Play at least so many rounds, all engines in turn, with one policy at every seat."""
     rules = make_rules(cell.game, cell.options)
     game = BatchedGame(
-        rules, min(rounds, BATCH), seed, forced="auto", autoreset=False, observe=False
+        rules, min(rounds, SIDE_BY_SIDE), seed, forced="auto", autoreset=False, observe=False
     )
     policy = make_policy(cell.policy, rules, seed=seed)
     penalties, blocked = [], []

@@ -31,7 +31,7 @@ from dominoenv.errors import CheckpointError
 
 from .cli import add_config, check_config_named, make_parser
 from .config import Config, ConfigError, load_config
-from .evaluate import Row, as_json, evaluate, print_table
+from .evaluate import Comparison, as_json, evaluate, print_table
 
 RUNS = Path("runs")
 RESUME_IGNORES = {"name", "threads", "checkpoints", "evaluation"}  # do not affect the weights
@@ -177,7 +177,7 @@ def train(config: Config, folder: Path, *, resume: bool = False, overwrite: bool
     return model
 
 
-def compare(config: Config, folder: Path, model: Any) -> list[Row]:
+def compare(config: Config, folder: Path, model: Any) -> list[Comparison]:
     """Evaluate the agent; write evaluation.json and learning_curve.png, print the table."""
     from . import ppo
     from .curve import draw_learning_curve

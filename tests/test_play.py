@@ -362,10 +362,7 @@ def test_junk_is_no_sitting(junk: bytes, tmp_path: Path) -> None:
 
 
 def test_the_repositorys_agents_are_known() -> None:
-    program = (
-        "from dominoenv.console.session import load_baselines; load_baselines(); "
-        "import dominoenv; print(*dominoenv.policy_names())"
-    )
+    program = "import dominoenv; print(*dominoenv.policy_names())"
     found = subprocess.run(
         [sys.executable, "-c", program], cwd=ROOT, capture_output=True, text=True, check=True
     )
@@ -377,13 +374,12 @@ def test_an_agents_package_of_others_is_left_alone(tmp_path: Path) -> None:
     (tmp_path / "agents" / "__init__.py").write_text("raise SystemExit('imported')")
     program = (
         f"import sys; sys.path.insert(1, {str(ROOT)!r}); "
-        "from dominoenv.console.session import load_baselines; load_baselines(); "
         "import dominoenv; print(*dominoenv.policy_names())"
     )
     found = subprocess.run(
         [sys.executable, "-c", program], cwd=tmp_path, capture_output=True, text=True, check=True
     )
-    assert found.stdout.split() == ["heaviest", "random"]
+    assert {"heaviest", "opportunist"} <= set(found.stdout.split())
 
 
 @pytest.mark.parametrize("name", ["heaviest", "random"])

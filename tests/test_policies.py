@@ -18,7 +18,7 @@ from dominoenv import (
     policy_names,
     register_policy,
 )
-from dominoenv.policies import tile_weights
+from dominoenv.policies import POLICIES, tile_weights
 
 RULES = [make_rules("mexican_train", max_pip=12, players=5), make_rules("chicken_foot", players=3)]
 each_game = pytest.mark.parametrize("rules", RULES, ids=lambda rules: rules.game)
@@ -84,7 +84,9 @@ def test_registry() -> None:
         make_policy("random", RULES[0], depth=3)
 
 
-def test_ones_own_policy() -> None:
+def test_ones_own_policy(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(POLICIES, "first_legal_for_a_test", Policy)  # undone after the test
+
     @register_policy("first_legal_for_a_test")
     class FirstLegal(Policy):
         """Plays the lowest action id."""

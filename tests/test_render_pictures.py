@@ -35,7 +35,7 @@ from dominoenv.render.svg import render_svg
 from dominoenv.render.text import render_text, wants_colour
 from tests.test_leaks import permute_hidden
 from tests.test_render import FEET, TRAINS, positions
-from tests.test_render_layout import deepest, staircase
+from tests.test_render_placement import deepest, staircase
 
 pytest.importorskip("PIL", reason="pixels are drawn by Pillow")
 

@@ -518,7 +518,7 @@ def test_the_command_writes_a_page(tmp_path: Path, capsys: pytest.CaptureFixture
     assert out.read_text("utf-8") == page(records[1])
     for which in ("3", "0", "-1"):
         assert main(["replay", str(matches), "--html", str(out), "--which", which]) == INVALID
-    assert "holds 2 matches; --which 3 is none" in capsys.readouterr().err
+    assert "holds 2 matches; no match 3 (--which)" in capsys.readouterr().err
     assert main(["replay", str(tmp_path / "no.jsonl"), "--html", str(out)]) == WRONG_USE
     assert main(["replay", str(matches), "--html", str(tmp_path)]) == WRONG_USE
     write_record(matches, Record(records[0].header, records[0].rounds[:1], None))

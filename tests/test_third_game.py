@@ -46,7 +46,7 @@ from dominoenv.envs.parallel import DominoParallel
 from dominoenv.envs.single import DominoEnv
 from dominoenv.envs.vector import DominoVectorEnv
 from dominoenv.games.registry import GAMES, register_game
-from dominoenv.render.layout import lay_out
+from dominoenv.render.placement import place_table
 from dominoenv.render.view import view_table
 from dominoenv.replay import page, write_page
 from tests.block_dominoes import GAME
@@ -456,8 +456,8 @@ def test_records_that_are_wrong() -> None:
         ({"starter": 1}, "starter"),
         ({"starter": "0"}, "starter"),
         ({"hands": line["hands"][::-1]}, "hands"),
-        ({"boneyard": line["boneyard"][1:]}, "lie nowhere"),
-        ({"moves": line["moves"][:-1]}, "goes on"),
+        ({"boneyard": line["boneyard"][1:]}, "missing tiles"),
+        ({"moves": line["moves"][:-1]}, "not over"),
         ({"moves": ["pass", *line["moves"]]}, "illegal"),
         ({"penalties": [1, 1]}, "penalties"),
         ({"engine": 6}, "engine"),
@@ -537,7 +537,7 @@ def test_svg_says_what_lies_there() -> None:
 
 def test_the_line_lies_from_left_to_right() -> None:
     position = {**LINE, "right": ["6-6"], "hands": [["6-5"], ["4-2"]]}
-    lead, right, *left = lay_out(view_table(position)).tiles
+    lead, right, *left = place_table(view_table(position)).tiles
     assert (lead.inner, lead.outer) == (3, 6)
     assert lead.x == 0 < right.x
     assert right.inner == 6

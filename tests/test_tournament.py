@@ -17,6 +17,7 @@ from dominoenv import (
     BatchedGame,
     Game,
     Policy,
+    make_policy,
     make_rules,
     policies,
     policy_names,
@@ -302,7 +303,7 @@ def counted(game: Game) -> dict[str, Any]:
 def test_who_went_out_holds_nothing_and_blocked_rounds_have_nobody() -> None:
     rules = make_rules("chicken_foot", players=4)
     seats = np.zeros((300, 4), np.int64)
-    made = policies.make_policy("random", rules, seed=1)
+    made = make_policy("random", rules, seed=1)
     games = arena.play(rules, np.arange(300), seats, [made], seed=0)
     out = games.went_out != arena.NOBODY
     assert 30 < out.sum() < 270

@@ -15,7 +15,7 @@ from dominoenv.records.format import write_record
 from dominoenv.render.text import MIN_WIDTH, render_text
 from dominoenv.render.view import Reveal
 
-WIDEST = 100
+MAX_WIDTH = 100
 HELP = """\
   a number       the move of that number
   9-4@2          the move itself; 9-4 alone if the tile fits in one place only
@@ -158,7 +158,7 @@ class Terminal:
     def _show(self) -> None:
         """Show the table with only the person's hand face up."""
         game = self.sitting.game
-        width = max(MIN_WIDTH, min(WIDEST, shutil.get_terminal_size((WIDEST, 24)).columns))
+        width = max(MIN_WIDTH, min(MAX_WIDTH, shutil.get_terminal_size((MAX_WIDTH, 24)).columns))
         reveal: Reveal = "all" if game.round_over else [self.sitting.seat]
         self._say("")
         self._say(render_text(game.position(), reveal, has_colours(), width))

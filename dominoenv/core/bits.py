@@ -20,7 +20,7 @@ from dominoenv.core.types import Mask, Row, State, Word
 NO_TILES, ONE, EIGHT = np.uint64(0), np.uint64(1), np.uint64(8)
 NEVER_EMPTY = ir.IntType(1)(1)  # LLVM may leave the lowest bit of an empty word undefined
 BYTE = ir.IntType(8)
-LINE = 64  # bytes of a cache line
+CACHE_LINE = 64  # bytes of a cache line
 
 if DISABLED:
 

@@ -23,6 +23,8 @@ LOW_HALF = np.uint64(0xFFFFFFFF)
 TWO_32 = np.uint64(1 << 32)
 S27, S30, S31, S32 = np.uint64(27), np.uint64(30), np.uint64(31), np.uint64(32)
 
+MAX_MATCHES = 1 << 62  # match numbers lie below
+
 # Topics of a match's streams: a round's number, or one of these.
 STARTER = 1 << 32  # who starts the match's first round
 EPISODE = (1 << 32) + 1  # which round a one-round episode plays

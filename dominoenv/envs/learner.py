@@ -16,10 +16,11 @@ from typing import Any, NamedTuple, Unpack
 import numpy as np
 from numpy.typing import NDArray
 
-from dominoenv.batch import MAX_MATCHES, BatchedGame
+from dominoenv.batch import BatchedGame
 from dominoenv.core.arguments import as_array, checked_index, checked_seed
 from dominoenv.core.episode import LEARNER, EpisodeKeywords
 from dominoenv.core.rules import Rules
+from dominoenv.core.streams import MAX_MATCHES
 from dominoenv.errors import CheckpointError, DominoError, IllegalActionError
 from dominoenv.opponents.pool import Member, Opponents, as_pool
 from dominoenv.policies import Policy

@@ -47,3 +47,15 @@ def make_rules(
             raise RulesError(f"rules={rules!r} must be a rules object, a preset or options by name")
         return kind.from_dict({**rules, **options})
     return kind.from_dict(options)
+
+
+def as_rules(rules: Rules | Mapping[str, Any] | str) -> Rules:
+    """Return a rules object from one, from a game's name, or from a dict with a `game`."""
+    if isinstance(rules, Rules):
+        return rules
+    if isinstance(rules, str):
+        return make_rules(rules)
+    if not isinstance(rules, Mapping) or "game" not in rules:
+        raise RulesError("rules must be a rules object, a game's name, or a dict with a 'game'")
+    options = dict(rules)
+    return make_rules(options.pop("game"), options)

@@ -11,11 +11,24 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from dominoenv.core.arguments import as_array
 from dominoenv.core.rules import Rules
 from dominoenv.core.tiles import WORDS
 from dominoenv.errors import DominoError
 from dominoenv.games.protocol import Range
 from dominoenv.games.registry import kind_of
+
+
+def as_states(rules: Rules, states: object, number: int | None = None) -> NDArray[np.void]:
+    """Return records of the rules' game (n,), or raise DominoError for what is none."""
+    records = as_array("states", states)
+    shape = (records.size if number is None else number,)
+    if records.shape != shape or records.dtype != kind_of(rules).state:
+        raise DominoError(
+            f"states must be {'' if number is None else f'{number} '}records of {rules.game}, not "
+            f"an array of shape {records.shape} with fields {records.dtype.names}"
+        )
+    return records
 
 
 def check_states(rules: Rules, states: NDArray[np.void]) -> None:

@@ -9,7 +9,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from dominoenv.core.bits import LINE, prefetch
+from dominoenv.core.bits import CACHE_LINE, prefetch
 from dominoenv.core.compiling import inlined, kernel, outlined
 from dominoenv.core.episode import DRAWN_ROUND, Episode, EpisodeOptions, Forced, Reward
 from dominoenv.core.round import PLAYING, SEATS
@@ -185,7 +185,7 @@ def clear_outcome(out: Outcome, paid: RewardRow) -> None:
 def prefetch_record(g: State) -> None:
     """Bring the part of a record that a step needs on its way into the cache."""
     for line in range(HOT_LINES):
-        prefetch(g, LINE * line)
+        prefetch(g, CACHE_LINE * line)
 
 
 @inlined

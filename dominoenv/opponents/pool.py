@@ -25,13 +25,13 @@ from dominoenv.errors import (
     UnknownNameError,
     nearest,
 )
-from dominoenv.games.arguments import as_rules
+from dominoenv.games.registry import as_rules
 from dominoenv.opponents.baselines import make_policy
 from dominoenv.opponents.snapshot import Snapshot
 from dominoenv.policies import Actions, Masks, Observations, Policy
 
 WINDOW = 2000  # seats over which the share of beaten ones is measured
-PRIOR = 20  # seats, half of them beaten: added for members that have hardly played
+PRIOR_SEATS = 20  # seats, half of them beaten: added for members that have hardly played
 
 Function: TypeAlias = Callable[[NDArray[np.float32], NDArray[np.int8]], Any]
 Player: TypeAlias = Policy | Function | str
@@ -106,7 +106,7 @@ class Member:
 
         It starts near 1/2 and moves as results come in.
         """
-        return (self.recent.beaten + PRIOR / 2) / (self.recent.seats + PRIOR)
+        return (self.recent.beaten + PRIOR_SEATS / 2) / (self.recent.seats + PRIOR_SEATS)
 
 
 class OpponentPool:

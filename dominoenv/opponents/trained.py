@@ -20,8 +20,7 @@ from gymnasium import spaces
 from dominoenv.core.files import write_atomically
 from dominoenv.core.rules import Rules
 from dominoenv.errors import CheckpointError, DominoError
-from dominoenv.games.arguments import as_rules
-from dominoenv.games.registry import kind_of
+from dominoenv.games.registry import as_rules, kind_of
 from dominoenv.opponents.snapshot import Snapshot, check_layout, layout_version
 from dominoenv.policies import Actions, Masks, Numbers, Observations, Policy
 

@@ -16,10 +16,10 @@ from numpy.typing import NDArray
 from dominoenv.errors import DominoError, RecordError, nearest, shortened
 
 PROBABILITY, SCORE = "probability", "score"
-KINDS = (PROBABILITY, SCORE)
+ANNOTATION_KINDS = (PROBABILITY, SCORE)
 Annotation = dict[str, dict[str, float]]
 
-LARGEST = 1e12  # absolute value of a score
+MAX_SCORE = 1e12  # absolute value of a score
 SLACK = 1e-3  # tolerance of the sum of probabilities, which may be rounded
 DIGITS = 6  # after the point, as the library writes them
 
@@ -38,12 +38,13 @@ def checked_annotation(
     """
     if not isinstance(annotation, Mapping) or not annotation:
         raise RecordError(
-            f"annotation: {shortened(annotation)} must be an object with {' or '.join(KINDS)}"
+            f"annotation: {shortened(annotation)} must be an object with "
+            f"{' or '.join(ANNOTATION_KINDS)}"
         )
     for kind in annotation:
-        if kind not in KINDS:
+        if kind not in ANNOTATION_KINDS:
             raise RecordError(
-                f"annotation: key {shortened(kind)}: {nearest(str(kind)[:60], KINDS)}"
+                f"annotation: key {shortened(kind)}: {nearest(str(kind)[:60], ANNOTATION_KINDS)}"
             )
     found = {kind: _checked(kind, annotation[kind], legal, move_text) for kind in annotation}
     total = sum(found.get(PROBABILITY, {"": 1.0}).values())
@@ -73,7 +74,7 @@ def _checked(
 
 
 def _number(kind: str, move: str, value: Any) -> float:
-    low, high = (0, 1) if kind == PROBABILITY else (-LARGEST, LARGEST)
+    low, high = (0, 1) if kind == PROBABILITY else (-MAX_SCORE, MAX_SCORE)
     if type(value) not in (int, float) or not low <= value <= high:  # NaN fails too
         raise RecordError(
             f"annotation: {kind} of {move}={shortened(value)} must be a number in "
@@ -111,7 +112,7 @@ def checked_rows(kind: str, rows: object, masks: NDArray[Any]) -> NDArray[np.flo
     if values.shape != masks.shape:
         raise DominoError(f"{kind} has the shape {values.shape}, not {masks.shape}")
     at_legal = np.where(masks, values, 0.0)
-    low, high = (0.0, 1.0) if kind == PROBABILITY else (-LARGEST, LARGEST)
+    low, high = (0.0, 1.0) if kind == PROBABILITY else (-MAX_SCORE, MAX_SCORE)
     if not ((at_legal >= low) & (at_legal <= high)).all():
         raise DominoError(f"{kind} of a legal action must be a number in {low:g} ... {high:g}")
     sums = at_legal.sum(axis=1)[masks.any(axis=1)]

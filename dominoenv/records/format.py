@@ -12,8 +12,8 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, Self
 
-from dominoenv._version import __version__
 from dominoenv.core.rules import Rules
+from dominoenv.core.version import __version__
 from dominoenv.errors import DominoError, RecordError, shortened
 from dominoenv.games.match_play import MatchPlay
 from dominoenv.games.registry import kind_of, make_rules

@@ -11,11 +11,11 @@ from collections.abc import Callable, Iterable, Iterator
 from dataclasses import fields
 from typing import Any, BinaryIO
 
-from dominoenv.batch import MAX_MATCHES
 from dominoenv.core.rules import Rules
+from dominoenv.core.streams import MAX_MATCHES
 from dominoenv.core.tiles import tiles_of
 from dominoenv.errors import DominoError, IllegalActionError, RecordError, nearest, shortened
-from dominoenv.games.deals import tile_of, whole
+from dominoenv.games.deal_checks import tile_of, whole
 from dominoenv.games.match_play import MatchPlay
 from dominoenv.games.registry import GAMES, kind_of, make_rules
 from dominoenv.records.annotations import Annotation, checked_annotation
@@ -40,7 +40,7 @@ from dominoenv.records.format import (
 )
 
 MAX_LINE = 1 << 20  # bytes; far more than the longest possible round
-KINDS = ("match", "round", "result")
+LINE_TYPES = ("match", "round", "result")
 MAX_SEEDS = 1 << 64
 
 Line = tuple[str, dict[str, Any]]  # its place in the file, and its content
@@ -132,8 +132,8 @@ def _parsed(text: str, where: str) -> dict[str, Any]:
     if not isinstance(line, dict):
         raise RecordError(f"{where}: {shortened(line)} is not a JSON object")
     kind = line.get("type")
-    if not isinstance(kind, str) or kind not in KINDS:
-        raise RecordError(f"{where}: type={shortened(kind)} must be one of {', '.join(KINDS)}")
+    if not isinstance(kind, str) or kind not in LINE_TYPES:
+        raise RecordError(f"{where}: type={shortened(kind)} must be one of {', '.join(LINE_TYPES)}")
     return line
 
 

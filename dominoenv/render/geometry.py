@@ -17,7 +17,7 @@ Point = tuple[float, float]
 
 GAP = 0.08  # between tiles that are joined
 ASIDE = 0.35  # between a tile and the border of its sector, and between the rows of a train
-WIDEST = 1.4  # half of the widest angle that a straight row uses
+MAX_HALF_ANGLE = 1.4  # half of the widest angle that a straight row uses
 
 
 @dataclass(frozen=True)
@@ -70,7 +70,7 @@ class Sector:
 
     def reach(self, width: float) -> float:
         """Return the distance from which on something of a width fits in the middle."""
-        return max(self.radius, (width / 2 + ASIDE) / tan(min(self.half, WIDEST)))
+        return max(self.radius, (width / 2 + ASIDE) / tan(min(self.half, MAX_HALF_ANGLE)))
 
     def split(self, shares: Sequence[float], most: Sequence[float]) -> list[Sector]:
         """Divide it by shares into adjacent sectors, each at most as wide as its `most`, centred.

@@ -12,12 +12,12 @@ from math import ceil, cos, sin
 from typing import TypeAlias
 
 from dominoenv.render.geometry import Point, Tile
-from dominoenv.render.layout import Placement, Sign, Token, bounds, lay_out
+from dominoenv.render.placement import Placement, Sign, Token, bounds, place_table
 from dominoenv.render.view import Seat, TableView
 
 WIDTH, HEIGHT, PANEL = 1500, 1000, 1070  # the panel begins at PANEL
 MARGIN = 24
-LARGEST = 46.0  # a half of a tile is never drawn larger than this
+MAX_HALF = 46.0  # a half of a tile is never drawn larger than this
 LETTER = 0.55  # mean width of a letter, relative to its height
 
 FELT, DARK, LINE = "#1f5c4a", "#174639", "#3d7a67"
@@ -96,7 +96,7 @@ def draw(table: TableView) -> list[Shape]:
         Box(0, 0, WIDTH, HEIGHT, FELT, 18),
         Box(PANEL, 0, WIDTH - PANEL, HEIGHT, DARK, 18),
     ]
-    return [*shapes, *_table(lay_out(table)), *_panel(table)]
+    return [*shapes, *_table(place_table(table)), *_panel(table)]
 
 
 # -------------------------------------------------------------------------------------- the table
@@ -121,11 +121,11 @@ class _Frame:
 def _fit(layout: Placement) -> _Frame:
     """Return the frame in which a layout fills its space; signs stand around a disc."""
     if layout.signs:
-        scale = min(LARGEST, (HEIGHT / 2 - 64) / layout.radius)
+        scale = min(MAX_HALF, (HEIGHT / 2 - 64) / layout.radius)
         return _Frame(scale, PANEL / 2, HEIGHT / 2)
     left, top, right, bottom = bounds(layout.tiles)
     width, height = max(right - left, 12.0), max(bottom - top, 12.0)
-    scale = min(LARGEST, (PANEL - 2 * MARGIN) / width, (HEIGHT - 2 * MARGIN) / height)
+    scale = min(MAX_HALF, (PANEL - 2 * MARGIN) / width, (HEIGHT - 2 * MARGIN) / height)
     x, y = PANEL - scale * (left + right), HEIGHT - scale * (top + bottom)
     return _Frame(scale, x / 2, y / 2)
 

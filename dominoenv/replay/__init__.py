@@ -14,9 +14,9 @@ from dominoenv.games.match_play import MatchPlay
 from dominoenv.games.registry import kind_of
 from dominoenv.records.format import PathLike, Record, checked_path
 from dominoenv.records.read import read_records, verify_record
+from dominoenv.replay.board_svg import pip_symbols
 from dominoenv.replay.chart import score_chart
 from dominoenv.replay.frames import Frames
-from dominoenv.replay.svg import pip_symbols
 
 __all__ = ["page", "page_of_file", "write_page", "write_text"]
 

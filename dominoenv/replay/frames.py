@@ -12,7 +12,7 @@ from dominoenv.games.match_play import MatchPlay
 from dominoenv.games.registry import kind_of
 from dominoenv.records.annotations import Annotation, mistakes
 from dominoenv.records.format import ANNOTATIONS, Record
-from dominoenv.replay.svg import round_svg
+from dominoenv.replay.board_svg import round_svg
 
 # What the page shows of a position, besides the tiles on the table.
 SHOWN = ("to_move", "hands", "boneyard", "drew", "scores", "penalties")

@@ -93,7 +93,7 @@ def bound_tiles(g: State, seat: int) -> int:
 
 
 @lru_cache(maxsize=8)
-def pips_of(max_pip: int) -> tuple[int, ...]:
+def pip_masks(max_pip: int) -> tuple[int, ...]:
     """Return the pips of each tile of a set as a bit mask."""
     pips = range(max_pip + 1)
     return tuple(1 << low | 1 << high for low in pips for high in pips[low:])
@@ -101,7 +101,7 @@ def pips_of(max_pip: int) -> tuple[int, ...]:
 
 def holders(max_pip: int, tiles: Sequence[int], voids: Sequence[int]) -> Holders:
     """Return for each tile the seats that may hold it; voids: a bit mask of pips per seat."""
-    pips = pips_of(max_pip)
+    pips = pip_masks(max_pip)
     return [
         tuple(h for h, missing in enumerate(voids) if not missing & pips[tile]) for tile in tiles
     ]

@@ -17,12 +17,11 @@ from dominoenv.core.rules import Rules
 from dominoenv.core.streams import open_stream
 from dominoenv.core.threads import map_slices
 from dominoenv.core.types import Records, States
-from dominoenv.games.arguments import as_states
-from dominoenv.games.state_checks import check_states
+from dominoenv.games.state_checks import as_states, check_states
 from dominoenv.games.verbs import apply, heaviest_action, random_action
 
-POLICIES = ("random", "heaviest")
-RANDOM = POLICIES.index("random")
+ROLLOUT_POLICIES = ("random", "heaviest")
+RANDOM = ROLLOUT_POLICIES.index("random")
 
 
 class Playouts(NamedTuple):
@@ -61,7 +60,7 @@ def playouts(
     shape = len(states), positive("repeats", repeats)
     penalties = np.zeros((*shape, rules.players), np.int32)
     decisions = np.zeros(shape, np.int32)
-    chosen = checked_choice("policy", policy, POLICIES)
+    chosen = checked_choice("policy", policy, ROLLOUT_POLICIES)
     seeds = np.array([checked_seed(seed)], np.uint64)
     everything = states, rules.record, chosen, seeds, penalties, decisions
 

@@ -118,7 +118,7 @@ def training(options: argparse.Namespace) -> str:
     )
 
 
-PARTS: dict[str, tuple[str, Callable[[argparse.Namespace], str]]] = {
+SECTIONS: dict[str, tuple[str, Callable[[argparse.Namespace], str]]] = {
     "batch": ("Batches", batch),
     "seats": ("Seats", seats),
     "threads": ("Threads", threads),
@@ -135,7 +135,7 @@ def main() -> None:
     """Measure from the command line."""
     parser = argparse.ArgumentParser(prog="python -m experiments.throughput", description=__doc__)
     parser.formatter_class = argparse.RawDescriptionHelpFormatter
-    parser.add_argument("--only", nargs="+", choices=list(PARTS), default=list(PARTS))
+    parser.add_argument("--only", nargs="+", choices=list(SECTIONS), default=list(SECTIONS))
     parser.add_argument("--games", type=int, nargs="+", default=[64, 1024, 16384])
     parser.add_argument("--repeats", type=int, default=9)
     parser.add_argument("--write", type=Path, metavar="FILE", help="page to write the tables into")
@@ -145,7 +145,7 @@ def main() -> None:
     first = f"{report.machine()}; medians of {options.repeats} repeats, quarters in brackets."
     sections = {}
     for name in tqdm(options.only, unit="part", leave=False):
-        title, measure = PARTS[name]
+        title, measure = SECTIONS[name]
         sections[title] = measure(options)
     text = "\n\n".join([first, *report.as_markdown(sections)])
     Console(width=max(140, Console().width)).print(Markdown(text))

@@ -23,7 +23,7 @@ from .yardstick import Yardstick, compiler, yardstick_rules
 DECISIONS = 100_000  # of a repeat
 CHOICES = 30_000  # of a repeat, with policies
 WARM_UP = 100  # steps: until the games of a batch are at different stages of their rounds
-SEATS = (2, 4, 6, 8, 10)
+SEAT_COUNTS = (2, 4, 6, 8, 10)
 PLAYOUTS = 4  # of each position
 
 TABLES: dict[str, Rules] = {
@@ -74,7 +74,7 @@ def race_sizes(sizes: Iterable[int], repeats: int) -> dict[int, dict[str, Speed]
 def race_seats(games: int, repeats: int) -> dict[int, dict[str, tuple[Speed, int]]]:
     """Return speed and bytes written (mask and observation) by seats, double-12, both games."""
     found: dict[int, dict[str, tuple[Speed, int]]] = {}
-    for seats in SEATS:
+    for seats in SEAT_COUNTS:
         for game in GAMES:
             rules = make_rules(game, players=seats, max_pip=12)
             batch = BatchedGame(rules, games, seed=0)

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Mapping
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 
-from dominoenv._version import __version__
+from dominoenv.core.version import __version__
 from dominoenv.errors import DominoError
 
 from .batches import TABLES, C

@@ -19,7 +19,16 @@ from dominoenv.games.registry import kind_of, make_rules
 
 SOURCE = Path(__file__).with_name("mexican_train.c")
 COMPILERS = ("cc", "gcc", "clang")
-FLAGS = ("-O3", "-march=native", "-std=c11", "-Wall", "-Wextra", "-Werror", "-shared", "-fPIC")
+COMPILER_FLAGS = (
+    "-O3",
+    "-march=native",
+    "-std=c11",
+    "-Wall",
+    "-Wextra",
+    "-Werror",
+    "-shared",
+    "-fPIC",
+)
 
 Pointer, Number = ctypes.c_void_p, ctypes.c_int64
 
@@ -38,7 +47,7 @@ def _library() -> Any:
     with tempfile.TemporaryDirectory() as folder:
         target = Path(folder) / "yardstick.so"
         built = subprocess.run(
-            [found, *FLAGS, "-o", str(target), str(SOURCE)], capture_output=True, text=True
+            [found, *COMPILER_FLAGS, "-o", str(target), str(SOURCE)], capture_output=True, text=True
         )
         if built.returncode:
             raise DominoError(f"{found} cannot build {SOURCE.name}: {built.stderr}")

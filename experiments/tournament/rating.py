@@ -23,8 +23,8 @@ from ..statistics import Estimate
 from .run import Played
 
 ELO = 400 / math.log(10)  # points for a factor e in the odds
-PRIOR = 0.1  # wins added for each ordered pair: keeps ratings finite if an agent never lost
-MAX_ROUNDS = 10_000  # iterations; a dozen is usual
+PRIOR_WINS = 0.1  # wins added for each ordered pair: keeps ratings finite if an agent never lost
+MAX_ITERATIONS = 10_000  # iterations; a dozen is usual
 
 
 @dataclass(frozen=True)
@@ -93,9 +93,9 @@ def wins_by_deal(played: Played) -> NDArray[np.float64]:
 
 def fit(wins: NDArray[np.float64], start: NDArray[np.float64] | None = None) -> NDArray[np.float64]:
     """Return (n,) ratings from (n, n) wins; a start near them saves time."""
-    regular = wins + PRIOR * (1 - np.eye(len(wins)))
+    regular = wins + PRIOR_WINS * (1 - np.eye(len(wins)))
     begin = None if start is None else start / ELO
-    strengths = choix.ilsr_pairwise_dense(regular, initial_params=begin, max_iter=MAX_ROUNDS)
+    strengths = choix.ilsr_pairwise_dense(regular, initial_params=begin, max_iter=MAX_ITERATIONS)
     ratings: NDArray[np.float64] = ELO * (strengths - strengths.mean())
     return ratings
 

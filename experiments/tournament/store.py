@@ -21,9 +21,9 @@ from typing import Any
 
 import numpy as np
 
-from dominoenv._version import __version__
 from dominoenv.core.companions import LIBRARY, companion_folder
 from dominoenv.core.files import write_atomically
+from dominoenv.core.version import __version__
 
 from ..arena import Games
 from .config import TournamentConfig

@@ -7,7 +7,7 @@ from typing import Any
 
 from dominoenv.core.types import State
 from dominoenv.errors import RecordError
-from dominoenv.games.deals import check_sizes, hand_sizes, shared_position, whole
+from dominoenv.games.deal_checks import check_sizes, hand_sizes, shared_position, whole
 from tests.block_dominoes.rules import BlockDominoesRules
 
 KEYS: tuple[str, ...] = ("starter",)

@@ -8,7 +8,7 @@ from typing import Any
 from dominoenv.core.types import State
 from dominoenv.errors import RecordError
 from dominoenv.games.chicken_foot.rules import ChickenFootRules
-from dominoenv.games.deals import check_sizes, hand_sizes, shared_position, tile_of, whole
+from dominoenv.games.deal_checks import check_sizes, hand_sizes, shared_position, tile_of, whole
 
 KEYS: tuple[str, ...] = ("centre", "leader")
 

@@ -61,7 +61,7 @@ def deal(g: State, r: RulesRecord) -> None:
         shuffle_boneyard(g)
         deal_hands(g, r)
         pip, leader = find_lead(g, r)
-    lay_out(g, pip)
+    set_middle(g, pip)
     g["starter"] = leader
     g["to_move"] = next_seat(g, r, leader)
     lay_tile(g, leader, int(r["ids"][pip, pip]))
@@ -70,7 +70,7 @@ def deal(g: State, r: RulesRecord) -> None:
 
 
 @jit
-def lay_out(g: State, centre: int) -> None:
+def set_middle(g: State, centre: int) -> None:
     """Put the centre's double down, with nothing around it."""
     g["centre"] = centre
     g["arms"] = g["toes"] = 0

@@ -82,7 +82,7 @@ def deal(g: State, r: RulesRecord) -> None:
     clear_round(g)
     engine = int(r["rounds"][g["round"]])
     engine_tile = int(r["ids"][engine, engine])
-    lay_out(g, engine)
+    set_middle(g, engine)
     g["starter"] = round_starter(g, r)
     dealt = r["engine_tile"] == EngineTile.DEALT
     pile_up(g, r, -1 if dealt else engine_tile)
@@ -100,7 +100,7 @@ def deal(g: State, r: RulesRecord) -> None:
 
 
 @jit
-def lay_out(g: State, engine: int) -> None:
+def set_middle(g: State, engine: int) -> None:
     """Put the engine into the middle, with no train at it."""
     g["engine"] = engine
     g["markers"] = g["owes_play"] = g["doubles"] = g["num_pending"] = 0

@@ -12,12 +12,12 @@ from typing import Any
 
 from dominoenv.render import scene
 from dominoenv.render.geometry import Tile, polar
-from dominoenv.render.layout import Placement, Rail, Sign, bounds, lay_out
+from dominoenv.render.placement import Placement, Rail, Sign, bounds, place_table
 from dominoenv.render.view import view_table
 
 RIM = 2.6  # for signs, around the trains
 MARGIN = 0.6
-LINE = 0.72  # height of a line of a sign
+LINE_HEIGHT = 0.72  # height of a line of a sign
 
 
 def round_svg(position: Mapping[str, Any]) -> str:
@@ -26,7 +26,7 @@ def round_svg(position: Mapping[str, Any]) -> str:
     Groups of class `tile` have `data-tile`; those of class `sign` and `marker` have `data-train`, a
     seat or `M`. Lengths are in halves of a tile.
     """
-    layout = lay_out(view_table(position))
+    layout = place_table(view_table(position))
     x, y, width, height = _frame(layout)
     box = f"{_n(x)} {_n(y)} {_n(width)} {_n(height)}"
     return "".join(
@@ -92,9 +92,9 @@ def _sign(sign: Sign, layout: Placement) -> str:
     name, lines = sign.train.name, sign.train.label
     reach = layout.radius + RIM / 2
     x, y = reach * cos(sign.angle), reach * sin(sign.angle)
-    first = y - LINE * (len(lines) - 1) / 2 + 0.22
+    first = y - LINE_HEIGHT * (len(lines) - 1) / 2 + 0.22
     text = "".join(
-        f'<text x="{_n(x)}" y="{_n(first + LINE * i)}">{line}</text>'
+        f'<text x="{_n(x)}" y="{_n(first + LINE_HEIGHT * i)}">{line}</text>'
         for i, line in enumerate(lines)
     )
     return f'<g class="sign" data-train="{name}">{text}</g>{_marker(sign, layout, name)}'

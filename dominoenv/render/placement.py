@@ -65,7 +65,7 @@ class Placement:
     tokens: list[Token] = field(default_factory=list)
 
 
-def lay_out(table: TableView) -> Placement:
+def place_table(table: TableView) -> Placement:
     """Return the layout of a table."""
     board = table.board
     layout = _trains(board) if board.tree is None else _tree(board.tree)

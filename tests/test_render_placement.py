@@ -15,14 +15,14 @@ import pytest
 from dominoenv import Rules
 from dominoenv.render import scene
 from dominoenv.render.geometry import Sector, Tile
-from dominoenv.render.layout import Placement, lay_out
+from dominoenv.render.placement import Placement, place_table
 from dominoenv.render.view import view_table
 from tests.rule_sets import every_table, name, random_rules
 from tests.test_render import FEET, TRAINS, positions
 
 
 def laid(position: dict[str, Any]) -> Placement:
-    return lay_out(view_table(position))
+    return place_table(view_table(position))
 
 
 def overlaps(tiles: list[Tile]) -> list[tuple[Tile, Tile]]:

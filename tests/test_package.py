@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import subprocess
 import sys
 from pathlib import Path
@@ -56,3 +57,39 @@ HEAVY = ["torch", "stable_baselines3", "dominoenv.envs", "pydantic", "PIL", "pyg
 def test_importing_the_library_is_light(heavy: str) -> None:
     program = f"import dominoenv, sys; sys.exit({heavy!r} in sys.modules)"
     subprocess.run([sys.executable, "-c", program], check=True, cwd=ROOT)
+
+
+# ------------------------------------------------------------------------- what a change touches
+
+CODE = ("dominoenv", "agents", "experiments")
+
+
+def changes() -> dict[str, tuple[set[str], set[str], str]]:
+    """Return by change: source files, files beside them, and the example, from the page."""
+    page = (ROOT / "docs" / "architecture.md").read_text(encoding="utf-8")
+    rows = page.split("<!-- touches:begin -->")[1].split("<!-- touches:end -->")[0].strip()
+    found = {}
+    for row in rows.splitlines()[2:]:
+        change, sources, beside, example = (cell.strip() for cell in row.strip("|").split("|"))
+        found[change] = (named(sources, CODE), named(beside, ("",)), example.strip("`"))
+    return found
+
+
+def named(cell: str, folders: tuple[str, ...]) -> set[str]:
+    return {path for path in re.findall(r"`([^`]+)`", cell) if path.startswith(folders)}
+
+
+def mentions(path: Path, word: str) -> bool:
+    return re.search(rf"\b{word}\b", path.read_text(encoding="utf-8")) is not None
+
+
+@pytest.mark.parametrize("change", changes())
+def test_a_change_touches_what_the_page_says(change: str) -> None:
+    sources, beside, example = changes()[change]
+    assert beside
+    touched = [path for folder in CODE for path in (ROOT / folder).rglob("*.py")]
+    assert {
+        path.relative_to(ROOT).as_posix() for path in touched if mentions(path, example)
+    } == sources
+    for path in beside:
+        assert mentions(ROOT / path, example), path

@@ -91,7 +91,7 @@ def test_the_program_measures_every_part_and_writes_the_page(
     program.main()
     text = page.read_text(encoding="utf-8")
     assert text.startswith("before\n") and text.endswith("\nafter\n") and "old" not in text
-    titles = [title for title, _ in program.PARTS.values()]
+    titles = [title for title, _ in program.SECTIONS.values()]
     assert re.findall("^### (.*)$", text, re.MULTILINE) == titles
     for name in (*batches.TABLES, "`playouts`", "opportunist", "foot_counter", "first use"):
         assert name in text

@@ -6,6 +6,7 @@ from collections import Counter
 from collections.abc import Iterator
 from functools import cached_property
 from itertools import product
+from math import prod
 from typing import Annotated, Any, Self
 
 from pydantic import Field, model_validator
@@ -14,7 +15,11 @@ from dominoenv.errors import DominoError
 from dominoenv.games.registry import make_rules
 
 from ..config import GameName, Model
-from ..tournament.config import Label, MatchConfig, TournamentConfig
+from ..tournament.config import Agent, Label, MatchConfig, TournamentConfig
+
+
+MAX_CELLS = 500
+"""Of a study: each is a tournament of its own."""
 
 
 class Cell(Model):
@@ -26,6 +31,11 @@ class Cell(Model):
     """If it is not the study's game, the study's rules do not apply."""
     rules: dict[str, Any] = Field(default={})
     """Differences from the study's rules; `rounds`, a list itself, takes a list of lists."""
+
+    @property
+    def number(self) -> int:
+        """How many cells it stands for."""
+        return prod(len(value) for value in self.rules.values() if isinstance(value, list))
 
     def each(self) -> Iterator[tuple[str, dict[str, Any]]]:
         """Yield the label and the options of every cell."""
@@ -48,6 +58,11 @@ class StudyConfig(MatchConfig):
 
     @model_validator(mode="after")
     def _cells_exist(self) -> Self:
+        if (number := sum(cell.number for cell in self.cells)) > MAX_CELLS:
+            raise ValueError(
+                f"cells: lists of options make {number:,} cells in all, at most {MAX_CELLS} are "
+                "played: give shorter lists, or split the study"
+            )
         labels = Counter(label for cell in self.cells for label, _ in cell.each())
         if not labels:
             raise ValueError("cells: an option with an empty list leaves none")
@@ -60,19 +75,23 @@ class StudyConfig(MatchConfig):
     @cached_property
     def tournaments(self) -> dict[str, TournamentConfig]:
         """The tournament of each cell, by its label."""
+        games = {cell.game or self.game for cell in self.cells}
+        players = {game: tuple(one for one in self.agents if one.plays(game)) for game in games}
         return {
-            label: self._tournament(label, cell.game or self.game, options)
+            label: self._tournament(label, game, options, players[game])
             for cell in self.cells
+            for game in (cell.game or self.game,)
             for label, options in cell.each()
         }
 
-    def _tournament(self, label: str, game: str, options: dict[str, Any]) -> TournamentConfig:
+    def _tournament(
+        self, label: str, game: str, options: dict[str, Any], agents: tuple[Agent, ...]
+    ) -> TournamentConfig:
         rules = {**self.rules, **options} if game == self.game else options
         try:
             make_rules(game, rules)
         except DominoError as error:
             raise ValueError(f"cell {label!r}: {error}") from None
-        agents = tuple(agent for agent in self.agents if agent.plays(game))
         titles = {agent.title for agent in agents}
         pairs = tuple(pair for pair in self.pairs if titles.issuperset(pair))
         nobody_meets = len(agents) < 2 or (self.pairs and not pairs)

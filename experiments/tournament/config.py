@@ -95,7 +95,7 @@ Deals = Annotated[int, Field(ge=0)]
 class MatchConfig(Experiment):
     """Shared by tournaments and studies: agents, pairs, numbers of deals, confidence."""
 
-    agents: Annotated[tuple[Agent, ...], Field(min_length=1)]
+    agents: Annotated[tuple[Agent, ...], Field(min_length=1, max_length=100)]
     """A bare name stands for {kind: baseline, policy: name}."""
     pairs: tuple[tuple[str, str], ...] = ()
     """Which pairs are played; empty: all of them."""
@@ -122,13 +122,14 @@ class MatchConfig(Experiment):
 
     @model_validator(mode="after")
     def _known_agents(self) -> Self:
-        (name, number), *_ = Counter(self.titles).most_common(1)
+        titles = Counter(self.titles)
+        (name, number), *_ = titles.most_common(1)
         if number > 1:
             raise ValueError(f"{number} agents are called {name!r}: tell them apart by a label")
         for a, b in self.pairs:
             for title in (a, b):
-                if title not in self.titles:
-                    raise ValueError(f"pairs: no agent {title!r}; {nearest(title, self.titles)}")
+                if title not in titles:
+                    raise ValueError(f"pairs: no agent {title!r}; {nearest(title, titles)}")
             if a == b:
                 raise ValueError(f"pairs: {a!r} cannot meet itself; same_deals has such tables")
         return self

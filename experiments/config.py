@@ -7,7 +7,6 @@ mistake raises a ConfigError that names the file, the key, the given value and w
 from __future__ import annotations
 
 import json
-import math
 import types
 import typing
 from collections.abc import Iterator, Mapping, Sequence
@@ -20,7 +19,6 @@ from pydantic import (
     BaseModel,
     ConfigDict,
     Field,
-    JsonValue,
     ValidationError,
     create_model,
     field_validator,
@@ -48,6 +46,7 @@ class Model(BaseModel):
 
 
 PositiveInt = Annotated[int, Field(ge=1, le=10**12)]
+MAX_DEALS = 10**9
 Positive = Annotated[float, Field(gt=0)]
 Share = Annotated[float, Field(ge=0, le=1)]
 
@@ -72,12 +71,14 @@ GameName = Annotated[str, AfterValidator(known_game)]
 def finite_values(values: dict[str, Any]) -> dict[str, Any]:
     """Return parameters by name, or raise ValueError for one that is infinite or not a number."""
     for name, value in values.items():
-        if isinstance(value, float) and not math.isfinite(value):
-            raise ValueError(f"{name}={value} should be a finite number")
+        try:
+            json.dumps(value, allow_nan=False)
+        except ValueError:
+            raise ValueError(f"{shortened(name)} should be a finite number") from None
     return values
 
 
-Parameters = Annotated[dict[str, JsonValue], AfterValidator(finite_values)]
+Parameters = Annotated[dict[str, Any], AfterValidator(finite_values)]
 
 
 class BaselinePolicy(Model):
@@ -156,7 +157,7 @@ else:
 class Environment(EpisodeKeys):
     """The games that are played side by side, how they are played, and the opponents."""
 
-    games: PositiveInt = 256
+    games: Annotated[int, Field(ge=1, le=2**20)] = 256
     seat: int | Literal["rotate"] = "rotate"
     """The learner's seat; "rotate": another one in each episode."""
     opponents: Annotated[tuple[Opponent, ...], Field(min_length=1)]
@@ -189,10 +190,14 @@ class Environment(EpisodeKeys):
         return seat
 
 
+Layer = Annotated[int, Field(ge=1, le=2**14)]
+"""The size of one: the weights between two such layers take 1 GB."""
+
+
 class Network(Model):
     """Layer sizes of the policy network and of the separate value network."""
 
-    hidden: tuple[PositiveInt, ...] = (256, 256)
+    hidden: Annotated[tuple[Layer, ...], Field(max_length=16)] = (256, 256)
     activation: Literal["relu", "tanh"] = "relu"
 
 
@@ -201,9 +206,9 @@ class PPO(Model):
 
     decisions: PositiveInt
     """Decisions of the learner over all games; rounded up to whole iterations."""
-    steps: PositiveInt = 64
+    steps: Annotated[int, Field(ge=1, le=2**20)] = 64
     """Decisions of each game in an iteration."""
-    batch_size: Annotated[int, Field(ge=2)] = 2048
+    batch_size: Annotated[int, Field(ge=2, le=2**40)] = 2048
     epochs: PositiveInt = 4
     learning_rate: Positive = 1e-3
     final_learning_rate: Annotated[float, Field(ge=0)] = 0.0
@@ -228,7 +233,7 @@ class CheckpointConfig(Model):
 class Evaluation(Model):
     """The final comparison, on held-out deals."""
 
-    deals: Annotated[int, Field(ge=2)] = 1000
+    deals: Annotated[int, Field(ge=2, le=MAX_DEALS)] = 1000
     opponents: Annotated[tuple[str, ...], Field(min_length=1)] = ("random", "heaviest", "lightest")
 
     @field_validator("opponents")
@@ -276,7 +281,7 @@ class Config(Experiment):
 
     command = "train"
 
-    threads: PositiveInt = 2
+    threads: Annotated[int, Field(ge=1, le=1024)] = 2
     """Threads of torch."""
     environment: Environment
     network: Network = Network()
@@ -376,7 +381,7 @@ def _override(data: dict[str, Any], override: str) -> None:
     """Apply one `a.b=value` to the data; numbers in the path are indices of lists."""
     key, equals, text = override.partition("=")
     *parents, last = names = key.split(".")
-    source = f"override {shortened(override, 100)}"
+    source = f"override {shortened(override, 120)}"
     if not equals or "" in names:
         raise ConfigError(f"{source} must look like ppo.learning_rate=1e-4")
     if len(names) > MAX_DEPTH:
@@ -394,12 +399,12 @@ def _override(data: dict[str, Any], override: str) -> None:
 
 def _item(node: Any, name: str, source: str) -> Any:
     if not isinstance(node, list):
-        raise ConfigError(f"{source}: key {name!r} is below a plain value")
+        raise ConfigError(f"{source}: key {shortened(name)} is below a plain value")
     if name not in map(str, range(len(node))):
         raise ConfigError(
-            f"{source}: {name!r} must be an index 0 ... {len(node) - 1} of the list"
+            f"{source}: {shortened(name)} must be an index 0 ... {len(node) - 1} of the list"
             if node
-            else f"{source}: {name!r}: the list is empty; give it as a whole"
+            else f"{source}: {shortened(name)}: the list is empty; give it as a whole"
         )
     return node[int(name)]
 
@@ -422,7 +427,7 @@ def _sentence(mistake: Any, model: type[BaseModel]) -> str:
     path = ".".join(map(str, place))
     kind, given = mistake["type"], mistake["input"]
     if kind == "extra_forbidden":
-        return f"unknown key {path!r}; {_known_keys(model, mistake['loc'])}"
+        return f"unknown key {shortened(path)}; {_known_keys(model, mistake['loc'])}"
     if kind == "missing":
         return f"key {path!r} is missing"
     if kind == "union_tag_not_found":

@@ -11,7 +11,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from typing import Any, ClassVar
+from typing import Any
 
 import yaml
 
@@ -75,13 +75,12 @@ def _plain_value(text: str) -> Any:
 
 
 class _Composer(yaml.SafeLoader):
-    """Reads text as nodes; stops at what configs do not have before it costs anything."""
+    """Reads text as nodes, and stops at what configs do not have before it costs anything."""
 
-    yaml_implicit_resolvers: ClassVar[dict[str, Any]] = {}
     _depth = _nodes = 0
 
     def compose_node(self, parent: yaml.Node | None, index: Any) -> yaml.Node | None:
-        event = self.peek_event()
+        event = self.peek_event()  # type: ignore[no-untyped-call,unused-ignore]
         tag = getattr(event, "tag", None)
         if tag is not None:
             tag = shortened(tag.replace("tag:yaml.org,2002:", "!!"))
@@ -110,12 +109,7 @@ class _Builder:
             return self._mapping(node, depth)
         if isinstance(node, yaml.SequenceNode):
             return [self.build(one, depth + 1) for one in node.value]
-        if node.style is not None:  # in quotes, or a block of text
-            return _checked_text(node)
-        try:
-            return _plain_value(node.value)
-        except ValueError as error:
-            raise _error(node, str(error)) from None
+        return _scalar(node)
 
     def _mapping(self, node: yaml.MappingNode, depth: int) -> dict[str, Any]:
         values: dict[str, Any] = {}
@@ -123,7 +117,7 @@ class _Builder:
             key = self.build(key_node, depth + 1)
             if not isinstance(key, str):
                 raise _error(key_node, f"key {shortened(key)} must be a name")
-            if key == "<<" and key_node.style is None:
+            if key == "<<" and _is_plain(key_node):
                 raise _error(key_node, "merge keys (<<) are not read; write out what they merge")
             if key in values:
                 raise _error(key_node, f"not YAML: key {shortened(key)} is given twice")
@@ -167,12 +161,21 @@ def _check_size(place: yaml.Node | yaml.Event, depth: int, values: int) -> None:
         raise _error(place, f"more than {MAX_VALUES:,} values, aliases counted as often as used")
 
 
-def _checked_text(node: yaml.ScalarNode) -> str:
-    """Return the text of a scalar. Raises TextError for half a character, which files cannot hold."""
+def _scalar(node: yaml.Node) -> Any:
+    """Return the value of a node that holds one. Raises TextError."""
     text: str = node.value
     if not text.isascii() and any("\ud800" <= letter <= "\udfff" for letter in text):
         raise _error(node, f"text {shortened(text)} holds half of a surrogate pair")
-    return text
+    if not _is_plain(node):  # in quotes, or a block of text
+        return text
+    try:
+        return _plain_value(text)
+    except ValueError as error:
+        raise _error(node, str(error)) from None
+
+
+def _is_plain(node: yaml.Node) -> bool:
+    return getattr(node, "style", None) is None
 
 
 def _error(place: Any, text: str) -> TextError:
@@ -199,4 +202,4 @@ for _kind, _pattern, _ in PLAIN:
 
 def dump_yaml(data: Any) -> str:
     """Return plain data as text that `parse_yaml` reads as the same data."""
-    return str(yaml.dump(data, Dumper=_Dumper, sort_keys=False, allow_unicode=True))
+    return str(yaml.dump(data, Dumper=_Dumper, sort_keys=False))

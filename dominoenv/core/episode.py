@@ -15,7 +15,7 @@ from typing import Any, Literal, TypeAlias, TypedDict
 
 from dominoenv.core.options import Options, option
 from dominoenv.core.tiles import MAX_PIPS
-from dominoenv.errors import DominoError, RulesError, UnknownKeywordError, nearest
+from dominoenv.errors import DominoError, RulesError, UnknownKeywordError, nearest, shortened
 
 POINTS_PER_REWARD = 20  # a reward of 1 is that many penalty points
 Owner: TypeAlias = type[Any] | FunctionType  # whose keywords they are
@@ -181,7 +181,7 @@ def unknown_keyword(
     title: of the owner in the message, if not its own name.
     """
     hint = nearest(key, [*known, *keyword_names(owner)])
-    return UnknownKeywordError(f"keyword {key!r} of {title or owner.__name__}: {hint}")
+    return UnknownKeywordError(f"keyword {shortened(key)} of {title or owner.__name__}: {hint}")
 
 
 # ------------------------------------------------------------------------------- where they differ

@@ -11,12 +11,11 @@ from typing import Annotated, Any, Self
 
 from pydantic import Field, model_validator
 
-from dominoenv.errors import DominoError
+from dominoenv.errors import DominoError, shortened
 from dominoenv.games.registry import make_rules
 
 from ..config import GameName, Model
 from ..tournament.config import Agent, Label, MatchConfig, TournamentConfig
-
 
 MAX_CELLS = 500
 """Of a study: each is a tournament of its own."""
@@ -58,17 +57,19 @@ class StudyConfig(MatchConfig):
 
     @model_validator(mode="after")
     def _cells_exist(self) -> Self:
-        if (number := sum(cell.number for cell in self.cells)) > MAX_CELLS:
+        if sum(cell.number for cell in self.cells) > MAX_CELLS:
             raise ValueError(
-                f"cells: lists of options make {number:,} cells in all, at most {MAX_CELLS} are "
-                "played: give shorter lists, or split the study"
+                f"cells: the lists of options make more than {MAX_CELLS} cells: give shorter "
+                "lists, or split the study"
             )
         labels = Counter(label for cell in self.cells for label, _ in cell.each())
         if not labels:
             raise ValueError("cells: an option with an empty list leaves none")
         (label, number), *_ = labels.most_common(1)
         if number > 1:
-            raise ValueError(f"{number} cells are called {label!r}: tell them apart by a label")
+            raise ValueError(
+                f"{number} cells are called {shortened(label)}: tell them apart by a label"
+            )
         self.tournaments  # noqa: B018  raises errors of the cells
         return self
 
@@ -91,13 +92,15 @@ class StudyConfig(MatchConfig):
         try:
             make_rules(game, rules)
         except DominoError as error:
-            raise ValueError(f"cell {label!r}: {error}") from None
+            raise ValueError(f"cell {shortened(label)}: {error}") from None
         titles = {agent.title for agent in agents}
         pairs = tuple(pair for pair in self.pairs if titles.issuperset(pair))
         nobody_meets = len(agents) < 2 or (self.pairs and not pairs)
         own = {"pairs": pairs, "pair_deals": 0 if nobody_meets else self.pair_deals}
         if not agents or not (own["pair_deals"] or self.same_deals):
-            raise ValueError(f"cell {label!r}: nobody would play; which agents play {game}?")
+            raise ValueError(
+                f"cell {shortened(label)}: nobody would play; which agents play {game}?"
+            )
         shared = {name: getattr(self, name) for name in MatchConfig.model_fields}
         return TournamentConfig(**{**shared, **own, "game": game, "rules": rules, "agents": agents})
 

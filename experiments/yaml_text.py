@@ -132,7 +132,7 @@ def parse_yaml(text: str) -> Any:
     that are too long, too deep or, by their aliases, too large.
     """
     if len(text) > MAX_CHARACTERS:
-        raise TextError(f": {len(text):,} characters are too long; at most {MAX_CHARACTERS:,}")
+        raise TextError(f": more than {MAX_CHARACTERS:,} characters")
     with _syntax_errors():
         node = _Composer(text).get_single_node()
     return None if node is None else _Builder().build(node)

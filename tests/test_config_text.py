@@ -138,7 +138,7 @@ REFUSED = {
     "? " * 3_000: f"nested more than {MAX_DEPTH} deep",
     BOMB: f"more than {MAX_VALUES:,} values",
     "[" + "1," * MAX_VALUES + "]": f"more than {MAX_VALUES:,} values",
-    "x" * 200_000: "200,000 characters are too long",
+    "x" * 200_000: "more than 100,000 characters",
     "9" * 5_000: "a number may have 100 characters, this has 5000",
     "1." + "9" * 5_000: "a number may have 100 characters",
     "{<<: {a: 1}}": "merge keys (<<) are not read",
@@ -212,7 +212,7 @@ def test_an_override_is_refused_in_one_line(override: str) -> None:
 
 def test_the_grid_of_a_study_is_bounded_before_it_is_built() -> None:
     grid = {name: list(range(10)) for name in "abcdefghi"}
-    with pytest.raises(ConfigError, match="make 1,000,000,000 cells in all, at most 500"):
+    with pytest.raises(ConfigError, match="make more than 500 cells"):
         load_config(QUICK["study"], [f"cells=[{{rules: {grid}}}]"], StudyConfig)
 
 
@@ -350,25 +350,10 @@ def get(data: Any, path: tuple[Any, ...]) -> Any:
 # --------------------------------------------------------------------------------- damaged configs
 
 JUNK = [
-    *[
-        b"[",
-        b"]",
-        b"{",
-        b"}",
-        b":",
-        b": ",
-        b"- ",
-        b"? ",
-        b"&a ",
-        b"*a",
-        b"!!int ",
-        b"!",
-        b"|",
-        b">",
-    ],
-    *[b"#", b"'", b'"', b"%YAML 9", b"---\n", b"...", b"\t", b"\n", b" ", b",", b"<<: ", b"~"],
+    *[b"[", b"]", b"{", b"}", b":", b": ", b"- ", b"? ", b"&a ", b"*a", b"!!int ", b"!", b"|"],
+    *[b">", b"#", b"'", b'"', b"%YAML 9", b"---\n", b"...", b"\t", b"\n", b" ", b",", b"<<: "],
     *[b"\0", b"\xff", b"\xc2\xb2", b"\xe2\x80\xa8", b"2001-99-99", b"1:30", b"9" * 200, b".nan"],
-    *[b"true", b"-1", b"1e400", b"null", b"999999999999"],
+    *[b"true", b"-1", b"1e400", b"null", b"999999999999", b"~"],
 ]
 
 

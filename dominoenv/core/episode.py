@@ -165,6 +165,9 @@ class EpisodeKeywords(TypedDict, total=False):
 
 EPISODE_FIELDS = tuple(spec.name for spec in fields(EpisodeOptions))
 EPISODE_KEYWORDS = (*EPISODE_FIELDS, "episode_options")
+NO_OPTIONS = {  # what people look for, and what there is instead
+    "max_episode_steps": "episodes end by the rules, with the round or the match (`episode`)",
+}
 
 
 def keyword_names(owner: Owner) -> list[str]:
@@ -180,7 +183,7 @@ def unknown_keyword(
 
     title: of the owner in the message, if not its own name.
     """
-    hint = nearest(key, [*known, *keyword_names(owner)])
+    hint = NO_OPTIONS.get(key) or nearest(key, [*known, *keyword_names(owner)])
     return UnknownKeywordError(f"keyword {shortened(key)} of {title or owner.__name__}: {hint}")
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import copy
 import math
 import random
+import re
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
@@ -15,6 +16,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from dominoenv import DominoError
+from dominoenv.__main__ import main
 from experiments.config import Config, ConfigError, Experiment, check_config, load_config
 from experiments.shipped import command_for
 from experiments.study import StudyConfig
@@ -425,3 +427,43 @@ def test_a_damaged_config_is_refused_in_one_sentence(name: str, tmp_path: Path) 
         content = damaged(original, rng) if is_text else dump_yaml(rearranged(data, rng)).encode()
         path.write_bytes(content)
         reads_back_or_is_refused(lambda: load_config(path, (), kind_of(name)))
+
+
+# ------------------------------------------------------------------------------------ command line
+
+
+@pytest.mark.parametrize("command", KINDS)
+def test_every_mistake_ends_with_status_2_and_a_sentence(
+    command: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    bomb, other = tmp_path / "bomb.yaml", next(name for name in KINDS if name != command)
+    bomb.write_text(BOMB)
+    quick = str(QUICK[command])
+    wrong = {
+        (): "name a config first",
+        ("a=b",): "name a config first",
+        ("nope?",): "config 'nope?' does not exist",
+        (str(bomb),): "more than",
+        (str(QUICK[other]),): f"is a config for `dominoenv {other}`, not for `dominoenv {command}`",
+        (quick, "seed=1:30"): "seed='1:30': should be a valid integer",
+        (quick, "seed=&a [*a]"): "nested more than",
+        (quick, "²"): "must look like",
+    }
+    for arguments, message in wrong.items():
+        assert main([command, *arguments]) == 2
+        said = capsys.readouterr().err
+        assert message in said and said.count("\n") == 1
+
+
+@pytest.mark.parametrize("command", KINDS)
+def test_a_missing_file_proposes_only_configs_of_its_command(command: str) -> None:
+    for path in (
+        "nope",
+        CONFIGS / "nope.yaml",
+        CONFIGS / f"{command}_quik.yaml",
+        CONFIGS / "study_seat",
+    ):
+        with pytest.raises(ConfigError, match="does not exist") as caught:
+            load_config(path, (), KINDS[command])
+        found = set(re.findall(r"\w+", str(caught.value))) & {*TEXTS}
+        assert {kind_of(one) for one in found} == {KINDS[command]}

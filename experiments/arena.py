@@ -14,8 +14,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dominoenv.batch import HELD_OUT_MATCH, BatchedGame
-from dominoenv.core.round import WENT_OUT
+from dominoenv.core.round import BY_CENTRE, FREE, WENT_OUT
 from dominoenv.core.rules import Rules
+from dominoenv.errors import DominoError
 from dominoenv.games.registry import kind_of
 from dominoenv.policies import Policy
 
@@ -47,6 +48,18 @@ class Games:
     def arrays(self) -> dict[str, NDArray[np.int32]]:
         """Return the arrays by name."""
         return {field.name: getattr(self, field.name) for field in fields(self)}
+
+    def check(self, number: int, players: int) -> None:
+        """Raise DominoError unless these are so many games, with values that games can have."""
+        seat = players - 1
+        alone = {"first": (0, seat), "went_out": (NOBODY, seat), "bound": (FREE, BY_CENTRE)}
+        for name, array in self.arrays().items():
+            low, high = alone.get(name, (0, np.inf))
+            shape = (number,) if name in alone else (number, players)
+            if np.shape(array) != shape or array.dtype != np.int32:
+                raise DominoError(f"{name} must be int32 of shape {shape}")
+            if ((array < low) | (array > high)).any():
+                raise DominoError(f"{name} must lie in {low} ... {high}")
 
     @classmethod
     def join(cls, parts: Sequence[Games]) -> Games:

@@ -18,7 +18,6 @@ import numpy as np
 import pytest
 
 import dominoenv
-from dominoenv.core.cache import read_sealed, write_sealed
 from dominoenv.core.compiling import DISABLED
 from dominoenv.core.fingerprint import UncacheableError, fingerprint, identity
 from dominoenv.games import stepping
@@ -432,29 +431,6 @@ def test_a_folder_that_is_lost_after_the_start_is_no_error(package: Path) -> Non
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="this system has no fork")
 def test_a_child_forked_while_a_thread_compiles_does_not_hang(package: Path) -> None:
     assert result(start(package, FORKS))[0] == (0, 1)
-
-
-def test_files_are_whole_and_their_own(tmp_path: Path) -> None:
-    path, other = tmp_path / "folder" / "a", tmp_path / "folder" / "b"
-    assert read_sealed(path) is None
-    for contents in (b"contents", b"", b"contents"):
-        write_sealed(path, contents)
-        assert read_sealed(path) == contents
-    whole = path.read_bytes()
-    for i in range(len(whole)):
-        path.write_bytes(whole[:i])
-        assert read_sealed(path) is None
-        path.write_bytes(whole[:i] + bytes([whole[i] ^ 1]) + whole[i + 1 :])
-        assert read_sealed(path) is None
-    other.write_bytes(whole)  # under another's name
-    assert read_sealed(other) is None
-    other.unlink()
-    other.mkdir()
-    for unwritable in (other, path / "below"):
-        assert read_sealed(unwritable) is None
-        with pytest.raises(OSError, match="folder"):
-            write_sealed(unwritable, b"contents")
-    assert sorted(found.name for found in other.parent.iterdir()) == ["a", "b"]
 
 
 def test_a_numba_with_other_internals_is_used_without_a_cache(package: Path) -> None:

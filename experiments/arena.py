@@ -114,7 +114,7 @@ class _Tally:
     def __init__(self, game: BatchedGame) -> None:
         self.game = game
         self.is_draw, self.is_double = action_kinds(game.rules)
-        self.first = game.to_move.copy()
+        self.first = game.to_move.astype(np.int32)
         shape = (game.num_games, game.num_players)
         names = ("turns", "draws", "doubles", "decisions")
         self.counts = {name: np.zeros(shape, np.int32) for name in names}

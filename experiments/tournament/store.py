@@ -49,6 +49,7 @@ class Store:
 
     def write(self, block: Block, games: Games, seconds: float) -> None:
         """Write the games of a block, and the seconds that they took one core."""
+        games.check(num_games(block, self.players), self.players)
         write_container(self.path(block), BLOCK, {"seconds": seconds, **games.arrays()})
 
     def read(self, block: Block) -> tuple[Games, float] | None:

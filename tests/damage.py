@@ -43,9 +43,10 @@ def make_checkpoint(folder: Path) -> Victim:
     ppo.learn(config, model, folder, lambda _: None)
 
     def read() -> Any:
-        ppo.load_training(model, folder)
-        again = ppo.pack_training(model)
-        return [model.policy.state_dict(), again]
+        ppo.read_checkpoint(folder / "checkpoint.pt")  # quicker where it is refused
+        resumed = ppo.make_model(config, ppo.make_env(config))
+        ppo.load_training(resumed, folder)
+        return [resumed.policy.state_dict(), ppo.pack_training(resumed)]
 
     return Victim(folder / "checkpoint.pt", read)
 
@@ -96,9 +97,8 @@ def damage(victim: Victim, flips: int, cuts: int, seed: int) -> int:
         victim.path.write_bytes(spoilt)
         try:
             found = victim.read()
-        except CheckpointError as error:
-            assert "\n" not in str(error) and str(victim.path) in str(error)
-            continue
+        except CheckpointError:
+            found = None
         assert found is None or flat(found) == expected, (number, where)
         same += found is not None
     victim.path.write_bytes(whole)

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import dataclasses
 import json
-import multiprocessing
 import os
 import random
 import stat
@@ -13,6 +12,7 @@ import sys
 import tracemalloc
 import zlib
 from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
 
@@ -92,7 +92,7 @@ CONTENTS = [
     "text €",
     {"a": [1, -2.5, True, None, {"b": "c"}], "": 10**39},
     np.arange(6, dtype=np.uint8),
-    {"scalar": np.float32(2.5).reshape(()), "empty": np.zeros((0, 3), np.int64)},
+    {"scalar": np.array(2.5, np.float32), "empty": np.zeros((0, 3), np.int64)},
     [np.arange(6).reshape(2, 3).T, np.arange(3, dtype=">i4"), np.eye(2)[::-1]],
 ]
 
@@ -188,7 +188,7 @@ def test_forged_content_is_refused(name: str, tmp_path: Path) -> None:
 def test_a_file_that_is_none_is_refused(tmp_path: Path) -> None:
     path = tmp_path / "file"
     write_container(path, dataclasses.replace(ANY, version=12), {})
-    with pytest.raises(CheckpointError, match="has version 12 .* reads version 3: make it anew"):
+    with pytest.raises(CheckpointError, match=r"has version 12 .* reads version 3: make it anew"):
         read_container(path, ANY)
     for content in (
         b"",
@@ -227,7 +227,7 @@ def peak(function: Callable[[], Any]) -> int:
 
 
 def test_a_compressed_file_cannot_take_more_than_its_limit(tmp_path: Path) -> None:
-    kind = dataclasses.replace(ANY, compressed=True)
+    kind = dataclasses.replace(ANY, compressed=True, limit=100_000)
     bomb, size = tmp_path / "bomb", 64 * MIB
     text = f'{{"__array__": ["|u1", [{size}]]}}'
     forge(bomb, kind, zlib.compress(sized(text, bytes(size)), 9))
@@ -318,12 +318,12 @@ def test_weights_that_are_no_numbers_are_not_saved(value: complex, tmp_path: Pat
     weights = make_network(RULES, NETWORK).state_dict()
     key = "action_net.bias"
     one = torch.full(weights[key].shape, value)
-    with pytest.raises(CheckpointError, match="diverged|complex64 cannot be kept"):
+    with pytest.raises(CheckpointError, match=r"diverged|complex64 cannot be kept"):
         save_checkpoint(tmp_path / "checkpoint.pt", RULES, NETWORK, {**weights, key: one})
     assert not (tmp_path / "checkpoint.pt").exists()
     size = make_policy("random", RULES).layout.size
     layers = [(np.zeros((size, ACTIONS)), np.full(ACTIONS, value))]
-    with pytest.raises(DominoError, match="finite|pairs of arrays of numbers"):
+    with pytest.raises(DominoError, match=r"finite|pairs of arrays of numbers"):
         Snapshot(RULES, layers)
 
 
@@ -374,11 +374,11 @@ def test_forged_training_states_are_refused_or_complete(victims: dict[str, Victi
     rng = random.Random(1)
     refused = 0
     for place in leaves(content):
-        for value in rng.sample(JUNK, 2):
+        for value in rng.sample(JUNK, 1):
             write_container(victim.path, CHECKPOINT, replaced(content, place, value))
             refused += refuses(victim)
     for place in leaves(text):
-        for value in rng.sample(JUNK[:12], 2):
+        for value in rng.sample(JUNK[:12], 1):
             spoilt = json.dumps(replaced(text, place, value))
             forged = replaced(content, ("training", "env", "text"), spoilt)
             write_container(victim.path, CHECKPOINT, forged)
@@ -538,25 +538,24 @@ def test_nobody_deletes_what_is_being_written(
     assert not temporaries(tmp_path)
 
 
-def write_often(folder: Path, number: int) -> None:
-    for i in range(150):
-        files._tidied.clear()  # each write looks for orphans
-        write_atomically(folder / "file", bytes([number]) * 1000)
-        if i % 10 == 0:
-            (folder / f".{number}-{i}{SUFFIX}").touch()
-
-
 @POSIX
-def test_writers_who_tidy_all_the_time_do_each_other_no_harm(tmp_path: Path) -> None:
-    context = multiprocessing.get_context("spawn")
-    processes = [context.Process(target=write_often, args=(tmp_path, n)) for n in range(3)]
-    for process in processes:
-        process.start()
-    while any(process.is_alive() for process in processes):
-        if (tmp_path / "file").exists():
+def test_writers_who_tidy_all_the_time_do_each_other_no_harm(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """In threads: a lock belongs to an open file, so it keeps them apart as it keeps processes."""
+    monkeypatch.setattr(os, "fsync", lambda _: None)  # slow, and nothing here depends on it
+
+    def write_often(number: int) -> None:
+        for i in range(100):
+            files._tidied.clear()  # each write looks for orphans
+            write_atomically(tmp_path / "file", bytes([number]) * 1000)
             content = (tmp_path / "file").read_bytes()
             assert len(content) == 1000 and len(set(content)) == 1
-    assert [process.exitcode for process in processes] == [0, 0, 0]
+            if i % 10 == 0:
+                (tmp_path / f".{number}-{i}{SUFFIX}").touch()
+
+    with ThreadPoolExecutor(4) as pool:
+        list(pool.map(write_often, range(4)))
     files._tidied.clear()
     write_atomically(tmp_path / "file", b"")
     assert [path.name for path in tmp_path.iterdir()] == ["file"]

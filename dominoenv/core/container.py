@@ -109,7 +109,7 @@ def _check_line(path: Path, kind: FileKind, begin: bytes) -> None:
     if begin.startswith(kind.line):
         return
     line = begin.partition(b"\n")[0].removeprefix(MAGIC + f"{kind.name} ".encode())
-    if line.isdigit():
+    if line.isdigit() and int(line) != kind.version:
         raise CheckpointError(
             f"{path} has version {line.decode()} of the format, this dominoenv reads version "
             f"{kind.version}: make it anew, or use the dominoenv that wrote it"

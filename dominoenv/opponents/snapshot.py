@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 
 from dominoenv.core.arguments import checked_choice
 from dominoenv.core.rules import Rules
-from dominoenv.errors import CheckpointError, DominoError
+from dominoenv.errors import CheckpointError, DominoError, shortened
 from dominoenv.games.registry import kind_of
 from dominoenv.policies import Actions, Masks, Observations, Policy
 
@@ -116,12 +116,12 @@ def layout_version(rules: Rules) -> int:
     return kind_of(rules).observe.layout(rules).version
 
 
-def check_layout(what: str, rules: Rules, version: int | None) -> None:
+def check_layout(what: str, rules: Rules, version: object) -> None:
     """Raise CheckpointError if a saved network reads another layout; None: version 1."""
     saved, own = 1 if version is None else version, layout_version(rules)
-    if saved != own:
+    if not isinstance(saved, int) or saved != own:
         raise CheckpointError(
-            f"{what} reads layout version {saved} of {rules.game} observations, this dominoenv "
+            f"{what} reads layout version {shortened(saved)} of {rules.game} observations, this dominoenv "
             f"writes version {own}: train anew, or use the dominoenv that it was trained with"
         )
 

@@ -233,10 +233,10 @@ def as_weights(
     what is built afterwards is no larger than the file.
     """
     hidden = network["hidden"]
-    if not isinstance(hidden, list) or not 1 <= len(hidden) <= MAX_LAYERS:
-        raise DominoError(f"network.hidden must be a list of 1 to {MAX_LAYERS} layer sizes")
-    if not all(isinstance(one, np.ndarray) and one.dtype == np.float32 for one in arrays.values()):
-        raise DominoError("the weights must be arrays of float32")
+    if not isinstance(hidden, list) or len(hidden) > MAX_LAYERS:
+        raise DominoError(f"network.hidden must be a list of at most {MAX_LAYERS} layer sizes")
+    if not isinstance(arrays, Mapping) or not all(map(_is_float32, arrays.values())):
+        raise DominoError("the weights must be arrays of float32 by name")
     sizes = [kind_of(rules).observe.layout(rules).size, *hidden]
     for name in ("policy_net", "value_net"):
         for number, (before, after) in enumerate(pairwise(sizes)):
@@ -246,6 +246,10 @@ def as_weights(
                     f"{key} has the shape {arrays[key].shape} in place of {(after, before)}"
                 )
     return {name: torch.from_numpy(array) for name, array in arrays.items()}
+
+
+def _is_float32(value: object) -> bool:
+    return isinstance(value, np.ndarray) and value.dtype == np.float32
 
 
 def make_network(rules: Rules, network: Mapping[str, Any]) -> MaskableActorCriticPolicy:

@@ -401,6 +401,19 @@ def test_a_damaged_file_is_compiled_anew(package: Path) -> None:
     assert counts == (0, 1) and "could not be kept" in said
 
 
+@pytest.mark.skipif(os.name != "posix", reason="files have owners on POSIX")
+def test_code_that_others_could_have_written_is_not_run(package: Path) -> None:
+    assert run(package) == (0, 1)
+    (path,) = cached(package)
+    assert path.parent.stat().st_mode & 0o777 == 0o700
+    path.chmod(0o660)
+    assert [run(package), run(package)] == [(0, 1), (1, 0)]
+    assert path.stat().st_mode & 0o777 == 0o600
+    path.parent.chmod(0o770)
+    counts, said = result(start(package, CALL, "chicken_foot"))
+    assert counts == (0, 1) and "is open to other users: remove it" in said
+
+
 def test_a_read_only_install_works(package: Path) -> None:
     """No folder can be made where a file is, not even by root."""
     blocked = package / "file"

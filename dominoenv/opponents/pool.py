@@ -288,6 +288,8 @@ class OpponentPool:
         self._next, self.totals = following, totals
 
     def _policy_of(self, entry: Mapping[str, Any], arrays: Mapping[str, NDArray[Any]]) -> Policy:
+        if not isinstance(entry["name"], str):
+            raise CheckpointError(f"the saved pool has an opponent called {entry['name']!r}")
         if "snapshot" in entry:
             prefix = _array_name(entry["number"], "")
             own = {k.removeprefix(prefix): arrays[k] for k in arrays if k.startswith(prefix)}

@@ -51,14 +51,17 @@ class Games:
 
     def check(self, number: int, players: int) -> None:
         """Raise DominoError unless these are so many games, with values that games can have."""
-        seat = players - 1
+        seat, most = players - 1, np.iinfo(np.int32).max
         alone = {"first": (0, seat), "went_out": (NOBODY, seat), "bound": (FREE, BY_CENTRE)}
         for name, array in self.arrays().items():
-            low, high = alone.get(name, (0, np.inf))
             shape = (number,) if name in alone else (number, players)
             if np.shape(array) != shape or array.dtype != np.int32:
                 raise DominoError(f"{name} must be int32 of shape {shape}")
-            if ((array < low) | (array > high)).any():
+            low, high = alone.get(name, (0, most))
+            bad = (array < low) | (array > high)
+            if name == "penalties":  # going out may have a bonus
+                bad &= self.went_out[:, None] != np.arange(players)
+            if bad.any():
                 raise DominoError(f"{name} must lie in {low} ... {high}")
 
     @classmethod

@@ -51,9 +51,9 @@ def make_checkpoint(folder: Path) -> Victim:
     return Victim(folder / "checkpoint.pt", read)
 
 
-def block_of(folder: Path) -> tuple[TournamentConfig, Store, Block]:
+def block_of(folder: Path, *overrides: str) -> tuple[TournamentConfig, Store, Block]:
     """Return a small tournament's config, its store and its first block, of 120 games."""
-    config = load_config(CONFIGS / "tournament_quick.yaml", SMALL, TournamentConfig)
+    config = load_config(CONFIGS / "tournament_quick.yaml", [*SMALL, *overrides], TournamentConfig)
     return config, Store(config, folder), blocks(config)[0]
 
 

@@ -4,8 +4,8 @@
     python -m tests.soak --minutes 30 --jobs 2 --seed 5
 
 Every move is compared. The run fails on the first difference, naming everything needed to play it
-again, and also when it never met one of the rare cases it is there for. First of all, a file of each
-kind that is read back is damaged in thousands of ways (`tests/damage.py`), and none may be read.
+again, and also when it never met one of the rare cases it is there for. First of all, a file of
+each kind that is read back is damaged in thousands of ways (`tests/damage.py`): none may be read.
 """
 
 from __future__ import annotations
@@ -78,7 +78,7 @@ def soak(seed: int, rounds: int | None, minutes: float, jobs: int) -> tuple[int,
 
 
 def damage_files(seed: int) -> None:
-    """Damage a file of each kind; raise AssertionError where other content is read than was kept."""
+    """Damage a file of each kind; raise AssertionError where other content is read."""
     for name, make in MAKERS.items():
         with tempfile.TemporaryDirectory() as folder:
             damage(make(Path(folder)), FLIPS, CUTS, seed)

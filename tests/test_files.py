@@ -399,7 +399,7 @@ def test_blocks_of_other_games_are_not_counted(tmp_path: Path) -> None:
     good = {"seconds": seconds, **games.arrays()}
     assert len(games.first) == 120
     negative = games.penalties.copy()
-    negative[5, 1] = -1
+    negative[5, (games.went_out[5] + 1) % 3] = -1
     seat = games.first.copy()
     seat[0] = 3
     for changed in (
@@ -430,6 +430,19 @@ def test_blocks_of_other_games_are_not_counted(tmp_path: Path) -> None:
     assert found is not None and flat(found[0].arrays()) == flat(games.arrays())
     with pytest.raises(DominoError, match="penalties"):
         store.write(block, dataclasses.replace(games, penalties=negative), seconds)
+
+
+def test_a_bonus_for_going_out_is_a_negative_penalty(tmp_path: Path) -> None:
+    config, store, block = block_of(tmp_path, "game=chicken_foot")
+    games, seconds = play_block(config, block)
+    assert games.penalties.min() < 0
+    store.write(block, games, seconds)
+    assert store.read(block) is not None
+    names = [{"went_out": np.full_like(games.first, -1)}, {"penalties": games.penalties - 1}]
+    for changed in names:
+        content = {"seconds": seconds, **games.arrays(), **changed}
+        write_container(store.path(block), BLOCK, content)
+        assert store.read(block) is None
 
 
 def test_a_block_is_bounded_by_its_games(tmp_path: Path) -> None:

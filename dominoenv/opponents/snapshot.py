@@ -121,8 +121,8 @@ def check_layout(what: str, rules: Rules, version: object) -> None:
     saved, own = 1 if version is None else version, layout_version(rules)
     if not isinstance(saved, int) or saved != own:
         raise CheckpointError(
-            f"{what} reads layout version {shortened(saved)} of {rules.game} observations, this dominoenv "
-            f"writes version {own}: train anew, or use the dominoenv that it was trained with"
+            f"{what} reads layout version {shortened(saved)} of {rules.game} observations, this "
+            f"dominoenv writes version {own}: train anew, or use the one that it was trained with"
         )
 
 

@@ -438,8 +438,7 @@ def test_a_bonus_for_going_out_is_a_negative_penalty(tmp_path: Path) -> None:
     assert games.penalties.min() < 0
     store.write(block, games, seconds)
     assert store.read(block) is not None
-    names = [{"went_out": np.full_like(games.first, -1)}, {"penalties": games.penalties - 1}]
-    for changed in names:
+    for changed in ({"went_out": games.went_out * 0 - 1}, {"penalties": -games.penalties}):
         content = {"seconds": seconds, **games.arrays(), **changed}
         write_container(store.path(block), BLOCK, content)
         assert store.read(block) is None

@@ -31,7 +31,7 @@ lint: $(STAMP) ## check style, types and the workflows of hosted CI
 	$(BIN)/mypy
 	$(BIN)/actionlint .github/workflows/ci.yml .github/workflows/publish.yml
 
-soak: $(STAMP) ## compare the engine with the plain reference for MINUTES (10), over all options
+soak: $(STAMP) ## damage files of every kind, and compare the engine with the plain reference for MINUTES (10)
 	$(BIN)/python -m tests.soak --minutes $(or $(MINUTES),10) --seed $(or $(SEED),0)
 
 bench: $(STAMP) ## measure speed (about 8 minutes) and put the tables into docs/performance.md

@@ -39,7 +39,7 @@ class RecordError(DominoError):
 
 
 class CheckpointError(DominoError):
-    """A checkpoint that is missing, damaged, or made for other rules or another version."""
+    """A checkpoint, or another binary file, that is missing, damaged, or made for other rules."""
 
 
 def nearest(name: object, known: Iterable[str]) -> str:

@@ -14,8 +14,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dominoenv.batch import HELD_OUT_MATCH, BatchedGame
-from dominoenv.core.round import WENT_OUT
+from dominoenv.core.round import BY_CENTRE, FREE, WENT_OUT
 from dominoenv.core.rules import Rules
+from dominoenv.errors import DominoError
 from dominoenv.games.registry import kind_of
 from dominoenv.policies import Policy
 
@@ -47,6 +48,21 @@ class Games:
     def arrays(self) -> dict[str, NDArray[np.int32]]:
         """Return the arrays by name."""
         return {field.name: getattr(self, field.name) for field in fields(self)}
+
+    def check(self, number: int, players: int) -> None:
+        """Raise DominoError unless these are so many games, with values that games can have."""
+        seat, most = players - 1, np.iinfo(np.int32).max
+        alone = {"first": (0, seat), "went_out": (NOBODY, seat), "bound": (FREE, BY_CENTRE)}
+        for name, array in self.arrays().items():
+            shape = (number,) if name in alone else (number, players)
+            if np.shape(array) != shape or array.dtype != np.int32:
+                raise DominoError(f"{name} must be int32 of shape {shape}")
+            low, high = alone.get(name, (0, most))
+            bad = (array < low) | (array > high)
+            if name == "penalties":  # going out may have a bonus
+                bad &= self.went_out[:, None] != np.arange(players)
+            if bad.any():
+                raise DominoError(f"{name} must lie in {low} ... {high}")
 
     @classmethod
     def join(cls, parts: Sequence[Games]) -> Games:
@@ -101,7 +117,7 @@ class _Tally:
     def __init__(self, game: BatchedGame) -> None:
         self.game = game
         self.is_draw, self.is_double = action_kinds(game.rules)
-        self.first = game.to_move.copy()
+        self.first = game.to_move.astype(np.int32)
         shape = (game.num_games, game.num_players)
         names = ("turns", "draws", "doubles", "decisions")
         self.counts = {name: np.zeros(shape, np.int32) for name in names}

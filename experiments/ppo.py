@@ -7,9 +7,8 @@ games and random streams, so it reaches the same weights as an uninterrupted one
 
 from __future__ import annotations
 
-import json
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from copy import deepcopy
 from pathlib import Path
 from typing import Any
@@ -22,13 +21,17 @@ from stable_baselines3.common.callbacks import BaseCallback
 from stable_baselines3.common.logger import KVWriter, Logger
 from torch.utils.tensorboard import SummaryWriter
 
+from dominoenv.core.arguments import checked_index
+from dominoenv.core.container import DAMAGED
 from dominoenv.envs.sb3 import DominoVecEnv
-from dominoenv.errors import CheckpointError
+from dominoenv.errors import CheckpointError, DominoError
+from dominoenv.games.registry import as_rules
 from dominoenv.opponents.baselines import make_policy
 from dominoenv.opponents.pool import OpponentPool, Tally
 from dominoenv.opponents.selfplay import SelfPlay
 from dominoenv.opponents.trained import (
     TrainedPolicy,
+    as_weights,
     load_policy,
     make_network,
     network_options,
@@ -39,6 +42,8 @@ from dominoenv.opponents.trained import (
 from dominoenv.policies import Policy
 
 from .config import Baseline, Checkpoint, Config, Snapshots
+
+MAX_DECISIONS = 1 << 53
 
 
 def make_opponent(opponent: Baseline | Checkpoint, config: Config) -> Policy:
@@ -123,22 +128,19 @@ def trained_policy(config: Config, model: MaskablePPO) -> TrainedPolicy:
 
 
 def pack_training(model: MaskablePPO) -> dict[str, Any]:
-    """Return the state of a run without the weights, as tensors, numbers and strings."""
+    """Return the state of a run without the weights, as arrays, numbers and texts."""
     env = model.get_env()
     assert isinstance(env, DominoVecEnv)
-    kind, keys, *rest = np.random.get_state()  # SB3 shuffles minibatches with it
-    state = env.get_state()
+    moments = model.policy.optimizer.state_dict()["state"]  # the rest of it comes from the config
+    _, keys, *rest = np.random.get_state()  # SB3 shuffles minibatches with it
     return {
         "decisions": model.num_timesteps,
         "updates": model._n_updates,
-        "optimizer": model.policy.optimizer.state_dict(),
-        "episode_starts": torch.from_numpy(np.array(model._last_episode_starts, dtype=bool)),
+        "optimizer": {str(number): moments[number] for number in moments},
+        "episode_starts": np.array(model._last_episode_starts, np.uint8),
         "torch_rng": torch.get_rng_state(),
-        "numpy_rng": json.dumps([kind, np.asarray(keys).tolist(), *rest]),
-        "env": {
-            name: torch.from_numpy(value) if isinstance(value, np.ndarray) else value
-            for name, value in state.items()
-        },
+        "numpy_rng": [keys, *rest],
+        "env": env.get_state(),
     }
 
 
@@ -147,23 +149,52 @@ def unpack_training(model: MaskablePPO, content: dict[str, Any], path: Path) -> 
     env = model.get_env()
     assert isinstance(env, DominoVecEnv)
     try:
+        if as_rules(content["rules"]) != env.rules:
+            raise DominoError(f"it is of other rules than {env.rules}")
+        weights = as_weights(env.rules, content["network"], content["weights"])
         training = content["training"]
-        model.policy.load_state_dict(content["weights"])
-        model.policy.optimizer.load_state_dict(training["optimizer"])
-        model.num_timesteps, model._n_updates = training["decisions"], training["updates"]
-        model._last_obs = env.set_state(
-            {
-                name: value.numpy() if isinstance(value, torch.Tensor) else value
-                for name, value in training["env"].items()
-            }
-        )
-        model._last_episode_starts = training["episode_starts"].numpy()
-        torch.set_rng_state(training["torch_rng"])
-        kind, keys, *rest = json.loads(training["numpy_rng"])
-    except (KeyError, TypeError, ValueError, RuntimeError) as error:
-        reason = str(error).splitlines()[0]
+        decisions = checked_index("decisions", training["decisions"], MAX_DECISIONS)
+        updates = checked_index("updates", training["updates"], MAX_DECISIONS)
+        moments = _moments(model.policy.optimizer, training["optimizer"])
+        starts = training["episode_starts"].reshape(env.num_envs).astype(bool)
+        keys, position, *gauss = training["numpy_rng"]
+        checked_index("numpy_rng", position, len(keys) + 1)  # numpy does not check this
+        model._last_obs = env.set_state(training["env"])
+        model._last_episode_starts = starts
+        model.policy.load_state_dict(weights)
+        optimizer = model.policy.optimizer
+        optimizer.load_state_dict({**optimizer.state_dict(), "state": moments})
+        model.num_timesteps, model._n_updates = decisions, updates
+        torch.set_rng_state(torch.from_numpy(training["torch_rng"]))
+        np.random.set_state(("MT19937", keys, position, *gauss))
+    except (*DAMAGED, AttributeError, RuntimeError) as error:
+        reason = (str(error) or type(error).__name__).splitlines()[0]
         raise CheckpointError(f"{path} cannot be resumed from: {reason}") from error
-    np.random.set_state((kind, np.array(keys, np.uint32), *rest))
+
+
+def _moments(
+    optimizer: torch.optim.Optimizer, saved: Mapping[str, Any]
+) -> dict[int, dict[str, torch.Tensor]]:
+    """Return Adam's moments of each parameter as tensors; none before the first update.
+
+    Raises DominoError where they do not fit the parameters.
+    """
+    parameters = optimizer.param_groups[0]["params"]
+    if saved.keys() not in (set(), set(map(str, range(len(parameters))))):
+        raise DominoError("the optimizer's state is of another network")
+    for number, one in saved.items():
+        shape = tuple(parameters[int(number)].shape)
+        shapes = {"step": (), "exp_avg": shape, "exp_avg_sq": shape}
+        if {name: array.shape for name, array in one.items()} != shapes:
+            raise DominoError("the optimizer's state is of another network")
+        if any(array.dtype != np.float32 for array in one.values()) or (
+            min(one["step"], one["exp_avg_sq"].min()) < 0
+        ):
+            raise DominoError("the optimizer's state is none of Adam's")
+    return {
+        int(number): {name: torch.from_numpy(array) for name, array in one.items()}
+        for number, one in saved.items()
+    }
 
 
 def save_training(config: Config, model: MaskablePPO, folder: Path) -> None:

@@ -4,7 +4,8 @@
     python -m tests.soak --minutes 30 --jobs 2 --seed 5
 
 Every move is compared. The run fails on the first difference, naming everything needed to play it
-again, and also when it never met one of the rare cases it is there for.
+again, and also when it never met one of the rare cases it is there for. First of all, a file of
+each kind that is read back is damaged in thousands of ways (`tests/damage.py`): none may be read.
 """
 
 from __future__ import annotations
@@ -12,19 +13,23 @@ from __future__ import annotations
 import argparse
 import random
 import sys
+import tempfile
 import time
 from collections import Counter
 from collections.abc import Iterator
 from concurrent.futures import FIRST_COMPLETED, ProcessPoolExecutor, wait
 from multiprocessing import get_context
+from pathlib import Path
 
 from tqdm import tqdm
 
 from tests.compare import RARE, compare_rounds
+from tests.damage import MAKERS, damage
 from tests.rule_sets import random_rules
 
 TABLES, ROUNDS = 12, 20  # a worker plays so many tables at a time, so many rounds at each
 CHUNK = TABLES * ROUNDS
+FLIPS, CUTS = 2000, 200  # of a file of each kind
 
 
 def play_chunk(seed: int, chunk: int) -> Counter[str]:
@@ -72,6 +77,14 @@ def soak(seed: int, rounds: int | None, minutes: float, jobs: int) -> tuple[int,
     return played, met
 
 
+def damage_files(seed: int) -> None:
+    """Damage a file of each kind; raise AssertionError where other content is read."""
+    for name, make in MAKERS.items():
+        with tempfile.TemporaryDirectory() as folder:
+            damage(make(Path(folder)), FLIPS, CUTS, seed)
+        print(f"{name}: {FLIPS:,} flipped bits and {CUTS} cuts, none was read as something else")
+
+
 def missing(met: Counter[str]) -> list[str]:
     """Return the rare cases that were not met."""
     return [f"no {case}" for case in RARE if not met[case]]
@@ -86,6 +99,7 @@ def main() -> int:
     parser.add_argument("--jobs", type=int, default=2, help="processes")
     parser.add_argument("--seed", type=int, default=0)
     options = parser.parse_args()
+    damage_files(options.seed)
     played, met = soak(options.seed, options.rounds, options.minutes, max(options.jobs, 1))
     print(f"{played:,} rounds, no difference. Positions or rounds with")
     for case in RARE:

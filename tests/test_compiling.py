@@ -18,7 +18,6 @@ import numpy as np
 import pytest
 
 import dominoenv
-from dominoenv.core.cache import read_sealed, write_sealed
 from dominoenv.core.compiling import DISABLED
 from dominoenv.core.fingerprint import UncacheableError, fingerprint, identity
 from dominoenv.games import stepping
@@ -402,6 +401,19 @@ def test_a_damaged_file_is_compiled_anew(package: Path) -> None:
     assert counts == (0, 1) and "could not be kept" in said
 
 
+@pytest.mark.skipif(os.name != "posix", reason="files have owners on POSIX")
+def test_code_that_others_could_have_written_is_not_run(package: Path) -> None:
+    assert run(package) == (0, 1)
+    (path,) = cached(package)
+    assert path.parent.stat().st_mode & 0o777 == 0o700
+    path.chmod(0o660)
+    assert [run(package), run(package)] == [(0, 1), (1, 0)]
+    assert path.stat().st_mode & 0o777 == 0o600
+    path.parent.chmod(0o770)
+    counts, said = result(start(package, CALL, "chicken_foot"))
+    assert counts == (0, 1) and "is open to other users: remove it" in said
+
+
 def test_a_read_only_install_works(package: Path) -> None:
     """No folder can be made where a file is, not even by root."""
     blocked = package / "file"
@@ -432,29 +444,6 @@ def test_a_folder_that_is_lost_after_the_start_is_no_error(package: Path) -> Non
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="this system has no fork")
 def test_a_child_forked_while_a_thread_compiles_does_not_hang(package: Path) -> None:
     assert result(start(package, FORKS))[0] == (0, 1)
-
-
-def test_files_are_whole_and_their_own(tmp_path: Path) -> None:
-    path, other = tmp_path / "folder" / "a", tmp_path / "folder" / "b"
-    assert read_sealed(path) is None
-    for contents in (b"contents", b"", b"contents"):
-        write_sealed(path, contents)
-        assert read_sealed(path) == contents
-    whole = path.read_bytes()
-    for i in range(len(whole)):
-        path.write_bytes(whole[:i])
-        assert read_sealed(path) is None
-        path.write_bytes(whole[:i] + bytes([whole[i] ^ 1]) + whole[i + 1 :])
-        assert read_sealed(path) is None
-    other.write_bytes(whole)  # under another's name
-    assert read_sealed(other) is None
-    other.unlink()
-    other.mkdir()
-    for unwritable in (other, path / "below"):
-        assert read_sealed(unwritable) is None
-        with pytest.raises(OSError, match="folder"):
-            write_sealed(unwritable, b"contents")
-    assert sorted(found.name for found in other.parent.iterdir()) == ["a", "b"]
 
 
 def test_a_numba_with_other_internals_is_used_without_a_cache(package: Path) -> None:

@@ -102,7 +102,7 @@ def test_training_takes_snapshots_and_reports_on_the_pool(tmp_path: Path) -> Non
         known = np.array(shares)[np.isfinite(shares)]
         assert known.size >= 4 and ((known >= 0) & (known <= 1)).all()
     saved = read_checkpoint(tmp_path / "checkpoint.pt")["training"]["env"]
-    seated = len(np.unique(saved["lineup"].numpy()))
+    seated = len(np.unique(saved["lineup"]))
     assert 2 * 4 <= sum(name.startswith("member") for name in saved) <= 2 * 2 * (seated + 2)
 
 

@@ -195,7 +195,7 @@ def test_a_damaged_file_is_played_again(damage: str, tmp_path: Path) -> None:
         "flipped": flipped + content[middle + 40 :],
     }
     victim.write_bytes(texts[damage])
-    (tmp_path / "units" / ".half.npz.1.tmp").write_bytes(content[:100])
+    (tmp_path / "units" / ".half.1.tmp").write_bytes(content[:100])
     assert same_games(whole, play_tournament(config, tmp_path, 1))
     assert same_games(whole, run.collect(config, Store(config, tmp_path)))
 
@@ -208,11 +208,11 @@ def test_a_killed_tournament_goes_on_in_a_new_process(tmp_path: Path) -> None:
         [*command, "--out", str(out), "--jobs", "1"], cwd=ROOT, stderr=subprocess.DEVNULL
     )
     config = load_config(QUICK, overrides, TournamentConfig)
-    while process.poll() is None and len(list(out.glob("units/*.npz"))) < 5:
+    while process.poll() is None and len(list(out.glob("units/*.block"))) < 5:
         time.sleep(0.005)
     process.send_signal(signal.SIGKILL)
     process.wait()
-    kept = {name for name in files(out) if name.endswith(".npz")}
+    kept = {name for name in files(out) if name.endswith(".block")}
     assert 5 <= len(kept) < len(blocks(config))
     assert not (out / "results.json").exists()
     times = {name: time for name, time in files(out).items() if name in kept}

@@ -1,5 +1,6 @@
 """Training: the environment for SB3, checkpoints, resuming, evaluation, the command line."""
 
+import dataclasses
 import os
 import pickle
 import signal
@@ -27,9 +28,11 @@ from dominoenv import (
     make_policy,
     make_rules,
 )
+from dominoenv.core.container import write_container
 from dominoenv.core.program import run_program
 from dominoenv.envs.sb3 import DominoVecEnv
 from dominoenv.opponents.trained import (
+    CHECKPOINT,
     TrainedPolicy,
     load_policy,
     make_network,
@@ -340,19 +343,21 @@ def test_files_that_are_no_checkpoints(tmp_path: Path, capfd: pytest.CaptureFixt
         load_policy(tmp_path)
     with pytest.raises(CheckpointError, match=r"was trained for Chicken Foot.*not for Mexican"):
         load_policy(good, make_rules("mexican_train"))
-    content = torch.load(good, weights_only=True)
-    torch.save({**content, "version": 99}, tmp_path / "new.pt")
+    new = dataclasses.replace(CHECKPOINT, version=99)
+    content = read_checkpoint(good)
+    write_container(tmp_path / "new.pt", new, content)
     with pytest.raises(CheckpointError, match="version 99"):
         load_policy(tmp_path / "new.pt")
     assert content.pop("layout") == 1
-    torch.save(content, tmp_path / "old.pt")  # it does not say which layout its network reads
-    load_policy(tmp_path / "old.pt")
-    torch.save({**content, "layout": 2}, tmp_path / "other.pt")
+    other = tmp_path / "other.pt"
+    write_container(other, CHECKPOINT, content)  # it does not say which layout its network reads
+    load_policy(other)
+    write_container(other, CHECKPOINT, {**content, "layout": 2})
     with pytest.raises(CheckpointError, match=r"other\.pt reads layout version 2 .* version 1"):
-        load_policy(tmp_path / "other.pt")
-    torch.save({**content, "weights": {}}, tmp_path / "bare.pt")
+        load_policy(other)
+    write_container(other, CHECKPOINT, {**content, "weights": {}})
     with pytest.raises(CheckpointError, match="does not fit this version"):
-        load_policy(tmp_path / "bare.pt")
+        load_policy(other)
 
 
 def python(*arguments: str) -> subprocess.CompletedProcess[str]:
@@ -381,16 +386,16 @@ for name in ("envs.sb3", "opponents.trained"):
 # ------------------------------------------------------------------------------------- training
 
 
-def weights(folder: Path) -> dict[str, torch.Tensor]:
+def weights(folder: Path) -> dict[str, np.ndarray]:
     content = read_checkpoint(folder / "checkpoint.pt")
-    saved: dict[str, torch.Tensor] = content["weights"]
+    saved: dict[str, np.ndarray] = content["weights"]
     return saved
 
 
 def assert_same_weights(one: Path, other: Path) -> None:
     first, second = weights(one), weights(other)
     assert first.keys() == second.keys()
-    assert all(torch.equal(first[name], second[name]) for name in first)
+    assert all(np.array_equal(first[name], second[name]) for name in first)
 
 
 def often(name: str) -> list[str]:
@@ -542,7 +547,7 @@ def test_a_damaged_checkpoint_is_not_resumed(tmp_path: Path) -> None:
     with pytest.raises(CheckpointError, match="damaged"):
         train.train(config, tmp_path, resume=True)
     del content["training"]
-    torch.save(content, path)
+    write_container(path, CHECKPOINT, content)
     with pytest.raises(CheckpointError, match="cannot be resumed from"):
         train.train(config, tmp_path, resume=True)
 

@@ -4,8 +4,9 @@ numba's own cache keeps an index beside its data. Processes that compile at the 
 an index that names another signature's data, a file that a full disk cut short stops every later
 start, and a change to a helper in another file goes unnoticed. Here a file's name is a hash over
 the code that the kernel can reach (`fingerprint.py`), the versions, the processor and the
-signature; files are written atomically and begin with a hash of their contents, and what does not
-match is compiled anew. A kernel that cannot be cached is compiled at every start, without an error.
+signature. Files are sealed (`container.py`) and lie in a folder of the user's own: they hold
+machine code, so those of others are not trusted. What does not match is compiled anew. A kernel
+that cannot be cached is compiled at every start, without an error.
 """
 
 from __future__ import annotations
@@ -31,10 +32,13 @@ from numba.core.caching import CompileResultCacheImpl, _Cache
 from numba.core.serialize import dumps
 from numba.np.numpy_support import as_dtype
 
-from dominoenv.core.files import write_atomically
+from dominoenv.core.container import FileKind, read_container, write_container
+from dominoenv.core.files import make_private_folder
 from dominoenv.core.fingerprint import UncacheableError, fingerprint, identity
+from dominoenv.errors import CheckpointError
 
-DIGEST_SIZE = hashlib.sha256().digest_size  # bytes before the contents of a file
+KERNEL = FileKind("kernel", version=1, limit=1 << 28, named=True)
+FOLDER = f"dominoenv-{getattr(os, 'geteuid', int)()}"  # users who share a clone have one each
 PYTHON = f"py{sys.version_info.major}{sys.version_info.minor}{getattr(sys, 'abiflags', '')}"
 VERSIONS = numba.__version__, llvmlite.__version__, np.__version__
 SWITCHES = ("BOUNDSCHECK", "OPT", "LOOP_VECTORIZE", "SLP_VECTORIZE", "DEBUGINFO_DEFAULT")
@@ -68,9 +72,9 @@ if hasattr(os, "register_at_fork"):
 class KernelCache(_Cache):  # type: ignore[misc]
     """The cache of one kernel, called by numba's dispatcher before and after it compiles.
 
-    Files go where numba would put its own, the first folder that is writable: NUMBA_CACHE_DIR,
-    `__pycache__` beside the source, the user's cache. Without one, or when writing fails, kernels
-    are compiled at every start.
+    Files go into a folder of the user's own, where numba would put its own, the first place that is
+    writable: NUMBA_CACHE_DIR, `__pycache__` beside the source, the user's cache. Without one, or
+    when writing fails, kernels are compiled at every start.
     """
 
     def __init__(self, kernel: Any) -> None:
@@ -78,7 +82,7 @@ class KernelCache(_Cache):  # type: ignore[misc]
         self._enabled = True
         try:
             self._numba = CompileResultCacheImpl(kernel.py_func)
-            self._folder: Path | None = Path(self._numba.locator.get_cache_path())
+            self._folder: Path | None = Path(self._numba.locator.get_cache_path(), FOLDER)
         except RuntimeError:  # no folder is writable, or the source is no file
             self._folder = None
 
@@ -97,12 +101,13 @@ class KernelCache(_Cache):  # type: ignore[misc]
         except UncacheableError as reason:
             say_once(f"compiling at every start: {reason}")
             return None
-        contents = read_sealed(path)
-        if contents is None:
+        try:
+            code = read_container(path, KERNEL, private=True)
+        except CheckpointError:  # missing, or not to be trusted
             say_once("compiling for this machine, once (about 20 s)")
             return None
         _used.add(path)
-        return self._numba.rebuild(context, pickle.loads(contents))
+        return self._numba.rebuild(context, pickle.loads(code))
 
     def save_overload(self, signature: Any, compiled: Any) -> None:
         """Write what was compiled, and delete the files of older code."""
@@ -113,10 +118,11 @@ class KernelCache(_Cache):  # type: ignore[misc]
         if not self._enabled or not self._numba.check_cachable(compiled):
             return
         try:
-            write_sealed(path, dumps(self._numba.reduce(compiled)))
+            code = np.frombuffer(dumps(self._numba.reduce(compiled)), np.uint8)
+            write_container(path, KERNEL, code, mode=0o600)
             _used.add(path)
             self._remove(f"{path.name.rpartition('-')[0]}-*", spared=_used)
-        except (OSError, pickle.PicklingError, TypeError) as error:
+        except (OSError, CheckpointError, pickle.PicklingError, TypeError) as error:
             say_once(f"what was compiled could not be kept: {error}")
 
     def enable(self) -> None:
@@ -144,6 +150,8 @@ class KernelCache(_Cache):  # type: ignore[misc]
             is_file = Path(self._kernel.py_func.__code__.co_filename).exists()
             where = "no folder is writable to keep the result (about 20 s)"
             raise UncacheableError(where if is_file else f"{self._kernel.__name__} is in no file")
+        if not _is_own(self._folder):
+            raise UncacheableError(f"{self._folder} is open to other users: remove it")
         try:
             code = fingerprint(self._kernel, list(records_of(signature)))
             name = self._name
@@ -162,6 +170,14 @@ class KernelCache(_Cache):  # type: ignore[misc]
                     path.unlink(missing_ok=True)
 
 
+def _is_own(folder: Path) -> bool:
+    """Return whether a folder is this user's own, and make it; True where it cannot be made."""
+    try:
+        return make_private_folder(folder)
+    except OSError:  # nothing can be read there; writing says what is wrong
+        return True
+
+
 def records_of(signature: Iterable[Any]) -> Iterator[np.dtype[Any]]:
     """Yield the dtypes of the records in the types of a call's arguments.
 
@@ -176,22 +192,3 @@ def records_of(signature: Iterable[Any]) -> Iterator[np.dtype[Any]]:
             yield from records_of(kind.types)
         elif not isinstance(kind, SCALARS):
             raise UncacheableError(f"an argument is a {type(kind).__name__}")
-
-
-def read_sealed(path: Path) -> bytes | None:
-    """Return what `write_sealed` wrote, or None if the file is missing, damaged or renamed."""
-    try:
-        data = path.read_bytes()
-    except OSError:
-        return None
-    contents = data[DIGEST_SIZE:]
-    return contents if data[:DIGEST_SIZE] == _seal(path, contents) else None
-
-
-def write_sealed(path: Path, contents: bytes) -> None:
-    """Write a file that begins with a hash of its name and contents."""
-    write_atomically(path, _seal(path, contents) + contents)
-
-
-def _seal(path: Path, contents: bytes) -> bytes:
-    return hashlib.sha256(path.name.encode() + contents).digest()

@@ -18,10 +18,12 @@ from numpy.typing import NDArray
 
 from dominoenv.batch import BatchedGame
 from dominoenv.core.arguments import as_array, checked_index, checked_seed
+from dominoenv.core.container import DAMAGED, parse_json
 from dominoenv.core.episode import LEARNER, EpisodeKeywords
 from dominoenv.core.rules import Rules
 from dominoenv.core.streams import MAX_MATCHES
 from dominoenv.errors import CheckpointError, DominoError, IllegalActionError
+from dominoenv.games.state_checks import check_states
 from dominoenv.opponents.pool import Member, Opponents, as_pool
 from dominoenv.policies import Policy
 
@@ -330,30 +332,57 @@ class LearnerGames:
 
         Raises CheckpointError where they were made differently.
         """
+        try:
+            text, members, rngs = self._read_state(state)
+            self.pool.set_state(text["pool"], members)
+        except CheckpointError:
+            raise
+        except (*DAMAGED, AttributeError) as error:
+            reason = (str(error) or type(error).__name__).splitlines()[0]
+            raise CheckpointError(f"the saved environment is damaged: {reason}") from error
+        self.game.load(self._as_records(state["states"]))
+        self._seed, self._agent_seed, self._is_fresh = text["seed"], text["luck"], False
+        self._seated.clear()
+        self._bring_in([members[number] for number in rngs])
+        for number, rng in rngs.items():
+            self._seated[number].policy.rng = rng
+        self.seats[:], self.lineup[:] = state["seats"], state["lineup"]
+        self._paid[:], self.returns[:] = state["paid"], state["returns"]
+        self.lengths[:] = state["lengths"]
+        self.illegal_actions[:] = False
+        self._is_interrupted = False
+
+    def _read_state(
+        self, state: Mapping[str, Any]
+    ) -> tuple[dict[str, Any], dict[int, Member], dict[int, np.random.Generator]]:
+        """Return the text, the members and the generators of a state, all checked.
+
+        Nothing is changed. Raises CheckpointError, and others for a damaged state.
+        """
         own = self.get_state()
-        text = json.loads(state["text"])
         for name in ARRAYS:
             if np.shape(state[name]) != np.shape(own[name]):
                 raise CheckpointError(
                     f"the saved environment has {name} of shape {np.shape(state[name])}, this one "
                     f"{np.shape(own[name])}: make it with the same rules and number of games"
                 )
+            if state[name].dtype != own[name].dtype or not np.isfinite(state[name]).all():
+                raise DominoError(f"{name} of {state[name].dtype}, or not finite")
+        check_states(self.rules, self._as_records(state["states"]))
+        if not ((state["seats"] >= 0) & (state["seats"] < self.rules.players)).all():
+            raise DominoError("seats that do not exist")
+        text = parse_json(state["text"])
+        checked_seed(text["seed"])
+        np.random.default_rng([0, *text["luck"]])  # raises for what seeds none
         members = self.pool.read_state(text["pool"], state)
-        if not set(np.unique(state["lineup"]).tolist()) <= members.keys():
+        rngs = {int(number): _as_generator(rng) for number, rng in text["rngs"].items()}
+        if not set(np.unique(state["lineup"]).tolist()) <= rngs.keys() <= members.keys():
             raise CheckpointError("the saved line-ups name opponents that were not saved")
-        records = np.ascontiguousarray(state["states"], np.uint8).view(self.game.states.dtype)
-        self.game.load(records.reshape(self.num_games))
-        self.pool.set_state(text["pool"], members)
-        self._seed, self._agent_seed, self._is_fresh = int(text["seed"]), text["luck"], False
-        self._seated.clear()
-        self._bring_in([members[int(number)] for number in text["rngs"]])
-        for number, rng in text["rngs"].items():
-            self._seated[int(number)].policy.rng.bit_generator.state = rng
-        self.seats[:], self.lineup[:] = state["seats"], state["lineup"]
-        self._paid[:], self.returns[:] = state["paid"], state["returns"]
-        self.lengths[:] = state["lengths"]
-        self.illegal_actions[:] = False
-        self._is_interrupted = False
+        return text, members, rngs
+
+    def _as_records(self, states: NDArray[np.uint8]) -> NDArray[np.void]:
+        records = np.ascontiguousarray(states).view(self.game.states.dtype)
+        return records.reshape(self.num_games)
 
 
 # ------------------------------------------------------------------------------------------ helpers
@@ -366,6 +395,13 @@ def _checked_seat(seat: int | str, rules: Rules) -> int | str:
         last = rules.players - 1
         raise DominoError(f"seat={seat!r} must be 'rotate' or a seat 0 ... {last}")
     return seat
+
+
+def _as_generator(state: Mapping[str, Any]) -> np.random.Generator:
+    """Return a generator in a saved state."""
+    generator = np.random.default_rng(0)
+    generator.bit_generator.state = state
+    return generator
 
 
 def _different(numbers: NDArray[np.int64]) -> list[int]:

@@ -14,7 +14,7 @@ from typing import Any, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from dominoenv.core.arguments import as_array, finite
+from dominoenv.core.arguments import as_array, checked_index, finite
 from dominoenv.core.compiling import kernel
 from dominoenv.core.rules import Rules
 from dominoenv.core.streams import GAMMA, LINEUP, mix, open_stream
@@ -270,11 +270,11 @@ class OpponentPool:
         """
         return {
             entry["number"]: Member(
-                number=entry["number"],
+                number=checked_index("number", entry["number"], 1 << 62),
                 name=entry["name"],
                 policy=self._policy_of(entry, arrays),
                 weight=_checked_weight(entry["weight"]),
-                recent=Tally(*entry["recent"]),
+                recent=_as_tally(entry["recent"]),
             )
             for entry in described["members"]
         }
@@ -282,11 +282,14 @@ class OpponentPool:
     def set_state(self, described: Mapping[str, Any], members: Mapping[int, Member]) -> None:
         """Restore a state: what `get_state` described, with the members from `read_state`."""
         here = [members[entry["number"]] for entry in described["members"] if entry["here"]]
+        following = checked_index("next", described["next"], 1 << 62)
+        totals = {kind: _as_tally(tally) for kind, tally in described["totals"].items()}
         self._members = {member.name: member for member in here}
-        self._next = int(described["next"])
-        self.totals = {kind: Tally(*tally) for kind, tally in described["totals"].items()}
+        self._next, self.totals = following, totals
 
     def _policy_of(self, entry: Mapping[str, Any], arrays: Mapping[str, NDArray[Any]]) -> Policy:
+        if not isinstance(entry["name"], str):
+            raise CheckpointError(f"the saved pool has an opponent called {entry['name']!r}")
         if "snapshot" in entry:
             prefix = _array_name(entry["number"], "")
             own = {k.removeprefix(prefix): arrays[k] for k in arrays if k.startswith(prefix)}
@@ -308,6 +311,14 @@ def as_pool(rules: Rules, opponents: Opponents) -> OpponentPool:
     if opponents.rules != rules:
         raise DominoError(f"the pool's members play {opponents.rules}, not {rules}")
     return opponents
+
+
+def _as_tally(saved: Iterable[float]) -> Tally:
+    """Return a saved tally. Raises DominoError for what is none."""
+    seats, beaten = (finite("a tally", number) for number in saved)
+    if not 0 <= beaten <= seats:
+        raise DominoError(f"a tally of {beaten} beaten among {seats} seats")
+    return Tally(seats, beaten)
 
 
 def _array_name(number: int, name: str) -> str:

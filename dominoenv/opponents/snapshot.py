@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 
 from dominoenv.core.arguments import checked_choice
 from dominoenv.core.rules import Rules
-from dominoenv.errors import CheckpointError, DominoError
+from dominoenv.errors import CheckpointError, DominoError, shortened
 from dominoenv.games.registry import kind_of
 from dominoenv.policies import Actions, Masks, Observations, Policy
 
@@ -99,13 +99,15 @@ class Snapshot(Policy):
         cls, rules: Rules, settings: Mapping[str, Any], arrays: Mapping[str, NDArray[Any]]
     ) -> Snapshot:
         """Return the snapshot that `get_state` described. Raises CheckpointError."""
-        options = dict(settings)
-        check_layout("a saved snapshot", rules, options.pop("layout", None))
         try:
+            options = dict(settings)
+            check_layout("a saved snapshot", rules, options.pop("layout", None))
             numbers = range(len(arrays) // 2)
             layers = [(arrays[f"weights {i}"], arrays[f"biases {i}"]) for i in numbers]
             return cls(rules, layers, **options)
-        except (KeyError, TypeError, DominoError) as error:
+        except CheckpointError:
+            raise
+        except (KeyError, TypeError, ValueError, OverflowError) as error:
             raise CheckpointError(f"a saved snapshot cannot be restored: {error}") from error
 
 
@@ -114,13 +116,13 @@ def layout_version(rules: Rules) -> int:
     return kind_of(rules).observe.layout(rules).version
 
 
-def check_layout(what: str, rules: Rules, version: int | None) -> None:
+def check_layout(what: str, rules: Rules, version: object) -> None:
     """Raise CheckpointError if a saved network reads another layout; None: version 1."""
     saved, own = 1 if version is None else version, layout_version(rules)
-    if saved != own:
+    if not isinstance(saved, int) or saved != own:
         raise CheckpointError(
-            f"{what} reads layout version {saved} of {rules.game} observations, this dominoenv "
-            f"writes version {own}: train anew, or use the dominoenv that it was trained with"
+            f"{what} reads layout version {shortened(saved)} of {rules.game} observations, this "
+            f"dominoenv writes version {own}: train anew, or use the one that it was trained with"
         )
 
 
@@ -129,7 +131,7 @@ def _checked_layers(
 ) -> list[tuple[Floats, Floats]]:
     """Return copies as float32, or raise DominoError."""
     try:
-        made = [(np.array(w, np.float32, order="C"), np.array(b, np.float32)) for w, b in layers]
+        made = [(_as_floats(w), _as_floats(b)) for w, b in layers]
     except (TypeError, ValueError):
         raise DominoError("layers must be (weights, biases) pairs of arrays of numbers") from None
     widths = [inputs, *(biases.size for _, biases in made)]
@@ -146,3 +148,12 @@ def _checked_layers(
     if not all(np.isfinite(array).all() for layer in made for array in layer):
         raise DominoError("a snapshot needs finite weights: has the training diverged?")
     return made
+
+
+def _as_floats(values: Any) -> Floats:
+    """Return a copy as float32. Raises ValueError for texts and for complex numbers."""
+    array = np.array(values)
+    if array.dtype.kind not in "fiub":
+        raise ValueError(f"{array.dtype} in place of numbers")
+    with np.errstate(over="ignore"):  # it is infinite then, and refused
+        return array.astype(np.float32, order="C")

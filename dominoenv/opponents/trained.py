@@ -1,23 +1,21 @@
 """Trained policies and their checkpoint files.
 
-A checkpoint is a `torch.save` of tensors, numbers and strings only. It is read with
-`weights_only=True`, so untrusted files run no code. Needs the extra: `pip install
+A checkpoint is a sealed file of arrays, numbers and texts (`dominoenv.core.container`). Reading one
+runs no code, and builds no network before its weights are there. Needs the extra: `pip install
 "dominoenv[train]"`. Letters: A actions, L entries of an observation.
 """
 
 from __future__ import annotations
 
-import io
-import json
-import warnings
 from collections.abc import Mapping
+from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 from gymnasium import spaces
 
-from dominoenv.core.files import write_atomically
+from dominoenv.core.container import DAMAGED, FileKind, read_container, write_container
 from dominoenv.core.rules import Rules
 from dominoenv.errors import CheckpointError, DominoError
 from dominoenv.games.registry import as_rules, kind_of
@@ -33,7 +31,9 @@ except ImportError as error:
         'dominoenv.opponents.trained needs torch and sb3_contrib: pip install "dominoenv[train]"'
     ) from error
 
-FORMAT, VERSION = "dominoenv checkpoint", 1
+CHECKPOINT = FileKind("checkpoint", version=2, limit=1 << 31)
+MAX_LAYERS = 100
+TORCH_FILE = b"PK\x03\x04"  # how it begins; version 1 of a checkpoint was one
 ACTIVATIONS = {"relu": torch.nn.ReLU, "tanh": torch.nn.Tanh}
 
 
@@ -143,25 +143,22 @@ def save_checkpoint(
 ) -> None:
     """Write a checkpoint file atomically.
 
-    network: `hidden` and `activation`; weights: the policy's state_dict; more: tensors, numbers,
-    strings, and dicts or lists of them, such as the state of a training run.
+    network: `hidden` and `activation`; weights: the policy's state_dict; more: arrays, numbers,
+    texts, and dicts or lists of them, such as the state of a training run. Raises CheckpointError
+    for weights that are not finite.
     """
     content = {
-        "format": FORMAT,
-        "version": VERSION,
-        "rules": json.dumps({"game": rules.game, **rules.to_dict()}),
+        "rules": {"game": rules.game, **rules.to_dict()},
         "layout": layout_version(rules),
-        "network": json.dumps(dict(network)),
-        "weights": dict(weights),
+        "network": dict(network),
+        "weights": {name: _as_numpy(weight) for name, weight in weights.items()},
         **more,
     }
-    buffer = io.BytesIO()
-    torch.save(content, buffer)
-    write_atomically(Path(path), buffer.getvalue())
+    write_container(Path(path), CHECKPOINT, content)
 
 
 def read_checkpoint(path: str | Path) -> dict[str, Any]:
-    """Return what `save_checkpoint` wrote, on the CPU.
+    """Return what `save_checkpoint` wrote; weights and other arrays are numpy's.
 
     Raises CheckpointError for a file that is missing, damaged or something else, and for one whose
     network reads another layout of observations.
@@ -170,34 +167,39 @@ def read_checkpoint(path: str | Path) -> dict[str, Any]:
     if not path.is_file():
         what = "is a folder; name the checkpoint.pt in it" if path.is_dir() else "does not exist"
         raise CheckpointError(f"checkpoint {path} {what}")
-    foreign = f"{path} is damaged, or not a checkpoint that experiments.train wrote"
     try:
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore")  # torch's guesses about other files
-            content = torch.load(path, map_location="cpu", weights_only=True)
-    except Exception as error:  # torch raises a dozen kinds for files that are not its own
-        raise CheckpointError(foreign) from error
-    if not isinstance(content, dict) or content.get("format") != FORMAT:
-        raise CheckpointError(foreign)
-    if content.get("version") != VERSION:
-        raise CheckpointError(
-            f"{path} has version {content.get('version')} of the format, this dominoenv reads "
-            f"version {VERSION}: train again, or use the dominoenv that wrote it"
-        )
+        content = read_container(path, CHECKPOINT)
+    except CheckpointError as error:
+        if _begins_as(path, TORCH_FILE):
+            raise CheckpointError(
+                f"{path} is damaged, or not a checkpoint of this dominoenv: torch wrote it, or "
+                "dominoenv 0.1.0; train again, or use the program that wrote it"
+            ) from error
+        raise
+    if not isinstance(content, dict):
+        raise CheckpointError(f"{path} is damaged, or not a checkpoint of dominoenv")
     check_layout(f"{path}", _rules_of(path, content), content.get("layout"))
     return content
+
+
+def _begins_as(path: Path, begin: bytes) -> bool:
+    try:
+        with path.open("rb") as file:
+            return file.read(len(begin)) == begin
+    except OSError:
+        return False
 
 
 def _rules_of(path: str | Path, content: Mapping[str, Any]) -> Rules:
     """Return the rules that a checkpoint was trained for, or raise CheckpointError."""
     try:
-        return as_rules(json.loads(content["rules"]))
-    except (KeyError, TypeError, DominoError, json.JSONDecodeError) as error:
+        return as_rules(content["rules"])
+    except DAMAGED as error:
         raise _misfit(path, error) from error
 
 
 def _misfit(path: str | Path, error: Exception) -> CheckpointError:
-    reason = str(error).splitlines()[0]
+    reason = (str(error) or type(error).__name__).splitlines()[0]
     return CheckpointError(f"{path} does not fit this version of dominoenv: {reason}")
 
 
@@ -211,14 +213,43 @@ def load_policy(
     """
     content = read_checkpoint(path)
     trained_for = _rules_of(path, content)
-    try:
-        network = make_network(trained_for, json.loads(content["network"]))
-        network.load_state_dict(content["weights"])
-    except (KeyError, TypeError, RuntimeError, json.JSONDecodeError) as error:
-        raise _misfit(path, error) from error
     if rules is not None and rules != trained_for:
         raise CheckpointError(f"{path} was trained for {trained_for}, not for {rules}")
+    try:
+        weights = as_weights(trained_for, content["network"], content["weights"])
+        network = make_network(trained_for, content["network"])
+        network.load_state_dict(weights)
+    except (*DAMAGED, RuntimeError) as error:
+        raise _misfit(path, error) from error
     return TrainedPolicy(trained_for, network, seed, deterministic)
+
+
+def as_weights(
+    rules: Rules, network: Mapping[str, Any], arrays: Mapping[str, Any]
+) -> dict[str, torch.Tensor]:
+    """Return the weights of a checkpoint as tensors.
+
+    Raises DominoError unless the layers of a network with such options are among them, in full: so
+    what is built afterwards is no larger than the file.
+    """
+    hidden = network["hidden"]
+    if not isinstance(hidden, list) or len(hidden) > MAX_LAYERS:
+        raise DominoError(f"network.hidden must be a list of at most {MAX_LAYERS} layer sizes")
+    if not isinstance(arrays, Mapping) or not all(map(_is_float32, arrays.values())):
+        raise DominoError("the weights must be arrays of float32 by name")
+    sizes = [kind_of(rules).observe.layout(rules).size, *hidden]
+    for name in ("policy_net", "value_net"):
+        for number, (before, after) in enumerate(pairwise(sizes)):
+            key = f"mlp_extractor.{name}.{2 * number}.weight"  # an activation after each layer
+            if arrays[key].shape != (after, before):
+                raise DominoError(
+                    f"{key} has the shape {arrays[key].shape} in place of {(after, before)}"
+                )
+    return {name: torch.from_numpy(array) for name, array in arrays.items()}
+
+
+def _is_float32(value: object) -> bool:
+    return isinstance(value, np.ndarray) and value.dtype == np.float32
 
 
 def make_network(rules: Rules, network: Mapping[str, Any]) -> MaskableActorCriticPolicy:

@@ -10,6 +10,7 @@ from typing import Annotated, Any, Self
 
 from pydantic import Field, field_validator, model_validator
 
+from dominoenv.core.files import read_bounded
 from dominoenv.core.rules import Rules
 from dominoenv.errors import CheckpointError, nearest, shortened
 from dominoenv.opponents.baselines import make_policy, policy_names
@@ -23,6 +24,8 @@ from ..config import (
     Positive,
 )
 from ..statistics import MIN_DEALS
+
+MAX_BYTES = 1 << 32  # of a checkpoint
 
 Label = Annotated[str, Field(pattern=r"^[^|\s]([^|\n]{0,38}[^|\s])?$")]
 """The name of an agent in tables: up to 40 characters, without |, which ends a cell."""
@@ -66,7 +69,7 @@ class TrainedAgent(CheckpointPolicy):
     def identity(self) -> dict[str, Any]:
         """Return what determines how the agent plays, apart from its random choices."""
         try:
-            content = Path(self.path).read_bytes()
+            content = read_bounded(Path(self.path), MAX_BYTES)
         except OSError as error:
             raise CheckpointError(f"checkpoint {self.path}: {error.strerror}") from None
         digest = hashlib.sha256(content).hexdigest()

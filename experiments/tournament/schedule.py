@@ -61,6 +61,12 @@ def _blocks(
     ]
 
 
+def num_games(block: Block, players: int) -> int:
+    """Return how many games `lineups` has."""
+    of_each = {PAIR: len(pair_lineups(players)), MIXED: players, SAME: 1}
+    return block.deals * of_each[block.table]
+
+
 def lineups(block: Block, players: int, seed: int) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
     """Return (G,) the deal of each game and (G, P) the index in `unit.agents` at each seat."""
     deals = np.arange(block.first, block.first + block.deals)

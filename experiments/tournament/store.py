@@ -3,45 +3,32 @@
 A file's name is a digest of everything that its games depend on: the rules, the seed, the deals,
 the agents (the weights of a trained one) and the program. So an interrupted run, or one with more
 deals or agents, plays only what is missing. Games of other agents or another program are never
-counted. Files are written atomically.
+counted. A file that is damaged, or holds other games than those of the block, is not counted.
 """
 
 from __future__ import annotations
 
 import hashlib
-import io
 import json
-import zipfile
-import zlib
-from collections.abc import Iterator, Mapping
-from dataclasses import asdict
+from collections.abc import Iterator
+from dataclasses import asdict, fields
 from functools import cache
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 
+from dominoenv.core.arguments import finite
 from dominoenv.core.companions import LIBRARY, companion_folder
-from dominoenv.core.files import write_atomically
+from dominoenv.core.container import DAMAGED, FileKind, read_container, write_container
 from dominoenv.core.version import __version__
 
 from ..arena import Games
 from .config import TournamentConfig
-from .schedule import Block
+from .schedule import Block, num_games
 
-FORMAT = 2  # of the files; raise it when their content changes its meaning
+BLOCK = FileKind("tournament block", version=3, limit=1 << 30, compressed=True, named=True)
 FOLDER = "units"
-# raised by reading a file that is missing, truncated, overwritten or of another kind
-DAMAGED = (
-    OSError,
-    ValueError,
-    LookupError,
-    TypeError,
-    EOFError,
-    RuntimeError,
-    zipfile.BadZipFile,
-    zlib.error,
-)
+TEXT_SIZE = 10_000  # bytes of a file beside its arrays, at most
 
 
 class Store:
@@ -52,31 +39,31 @@ class Store:
         self.players = config.make_rules().players
         self._identities = {agent.title: agent.identity() for agent in config.agents}
         rules = config.make_rules()
-        self._common = [FORMAT, program(), rules.game, rules.to_dict(), config.seed]
+        self._common = [BLOCK.version, program(), rules.game, rules.to_dict(), config.seed]
 
     def path(self, block: Block) -> Path:
         """Return the path of a block's file."""
         who = {title: self._identities[title] for title in block.agents}
         text = json.dumps([*self._common, asdict(block), who], sort_keys=True, default=str)
-        return self.folder / f"{hashlib.sha256(text.encode()).hexdigest()[:24]}.npz"
+        return self.folder / f"{hashlib.sha256(text.encode()).hexdigest()[:24]}.block"
 
     def write(self, block: Block, games: Games, seconds: float) -> None:
         """Write the games of a block, and the seconds that they took one core."""
-        buffer = io.BytesIO()
-        arrays: Mapping[str, Any] = games.arrays()
-        np.savez_compressed(buffer, seconds=seconds, **arrays)
-        write_atomically(self.path(block), buffer.getvalue())
+        games.check(num_games(block, self.players), self.players)
+        write_container(self.path(block), BLOCK, {"seconds": seconds, **games.arrays()})
 
     def read(self, block: Block) -> tuple[Games, float] | None:
         """Return the games of a block and the seconds they took; None without a valid file."""
+        number = num_games(block, self.players)
+        arrays = number * self.players * len(fields(Games)) * np.dtype(np.int32).itemsize
         try:
-            with np.load(io.BytesIO(self.path(block).read_bytes())) as file:
-                arrays = {name: file[name] for name in file.files}
-            seconds = float(arrays.pop("seconds"))
-            games = Games(**arrays)
-        except DAMAGED:
+            content = read_container(self.path(block), BLOCK, TEXT_SIZE + arrays)
+            seconds = finite("seconds", content.pop("seconds"))
+            games = Games(**content)
+            games.check(number, self.players)
+        except (*DAMAGED, AttributeError):
             return None  # it is played again
-        return games, seconds
+        return (games, seconds) if seconds >= 0 else None
 
 
 @cache

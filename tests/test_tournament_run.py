@@ -21,10 +21,11 @@ pytest.importorskip("choix")
 from dominoenv import CheckpointError, DominoError, make_rules
 from dominoenv.core.program import run_program
 from experiments.config import ConfigError, check_config, load_config
+from experiments.folder import LOCK
 from experiments.tournament import TournamentConfig, __main__, analyse, play_tournament, run
 from experiments.tournament.report import grids, markdown
 from experiments.tournament.schedule import blocks
-from experiments.tournament.store import Store
+from experiments.tournament.store import FOLDER, Store
 
 ROOT = Path(__file__).resolve().parent.parent
 CONFIGS = ROOT / "configs"
@@ -247,7 +248,7 @@ def test_what_a_tournament_leaves_behind(
     screen = capsys.readouterr().out
     for words in ("Ratings", "Pairs", "Mixed tables", "How many deals", "Seats", "heaviest"):
         assert words in screen
-    assert {path.name for path in tmp_path.iterdir()} == {*run.RESULTS, *run.PLOTS, run.FOLDER}
+    assert {path.name for path in tmp_path.iterdir()} == {*run.RESULTS, *run.PLOTS, FOLDER, LOCK}
     for name in run.PLOTS:
         assert (tmp_path / name).read_bytes().startswith(b"\x89PNG")
     results = json.loads((tmp_path / "results.json").read_text())

@@ -533,18 +533,39 @@ def test_bad_input_at_the_command_line(
     assert "Traceback" not in shell.stderr
 
 
-def test_a_damaged_checkpoint_is_not_resumed(tmp_path: Path) -> None:
-    config = tiny("ppo.decisions=128")
+@pytest.mark.parametrize("damage", ["gone", "cut", "foreign"])
+def test_the_newest_whole_checkpoint_is_resumed_from(
+    damage: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    config = tiny("ppo.decisions=384")
     train.train(config, tmp_path)
-    path = tmp_path / "checkpoint.pt"
-    content = read_checkpoint(path)
-    path.write_bytes(path.read_bytes()[:1000])
-    with pytest.raises(CheckpointError, match="damaged"):
+    whole = weights(tmp_path)
+    newest, last, *_ = [tmp_path / "checkpoint.pt", *ppo.numbered_checkpoints(tmp_path)]
+    last.write_bytes(last.read_bytes()[:-300])
+    if damage == "gone":
+        newest.unlink()
+    elif damage == "cut":
+        newest.write_bytes(newest.read_bytes()[:1000])
+    else:  # of a policy: it has no state of a run
+        rules, network = config.make_rules(), config.network.model_dump()
+        save_checkpoint(newest, rules, network, make_network(rules, network).state_dict())
+    train.train(config, tmp_path, resume=True)
+    said = capsys.readouterr().err
+    older = tmp_path / "checkpoints" / "000000000256.pt"
+    assert f"continuing from {older}, the newest whole one" in said
+    assert str(newest) in said
+    again = weights(tmp_path)
+    assert all(torch.equal(whole[name], again[name]) for name in whole)
+    for path in (newest, *ppo.numbered_checkpoints(tmp_path)):
+        path.write_bytes(b"")
+    with pytest.raises(
+        CheckpointError, match=r"checkpoint\.pt is damaged.*start again with --over"
+    ):
         train.train(config, tmp_path, resume=True)
-    del content["training"]
-    torch.save(content, path)
-    with pytest.raises(CheckpointError, match="cannot be resumed from"):
-        train.train(config, tmp_path, resume=True)
+    for path in (newest, *ppo.numbered_checkpoints(tmp_path)):
+        path.unlink()
+    train.train(config, tmp_path, resume=True)
+    assert "holds no checkpoint yet: starting from the beginning" in capsys.readouterr().err
 
 
 # ----------------------------------------------------------------------------------- evaluation

@@ -3,8 +3,11 @@
 from __future__ import annotations
 
 import os
+import re
 import uuid
 from pathlib import Path
+
+TEMPORARY = re.compile(r"\.(.+)\.[0-9a-f]{16}\.tmp")  # the name of a file that is being written
 
 
 def write_atomically(path: Path, content: bytes) -> None:
@@ -22,3 +25,9 @@ def write_atomically(path: Path, content: bytes) -> None:
         os.replace(temporary, path)
     finally:
         temporary.unlink(missing_ok=True)
+
+
+def temporary_files(folder: Path) -> list[tuple[Path, str]]:
+    """Return the files that killed writers left in a folder, each with the name it was to get."""
+    found = ((path, TEMPORARY.fullmatch(path.name)) for path in folder.glob(".*.tmp"))
+    return [(path, match[1]) for path, match in found if match]

@@ -24,6 +24,7 @@ import numpy as np
 from dominoenv.core.companions import LIBRARY, companion_folder
 from dominoenv.core.files import write_atomically
 from dominoenv.core.version import __version__
+from dominoenv.errors import CheckpointError
 
 from ..arena import Games
 from .config import TournamentConfig
@@ -50,7 +51,8 @@ class Store:
     def __init__(self, config: TournamentConfig, folder: Path) -> None:
         self.folder = folder / FOLDER
         self.players = config.make_rules().players
-        self._identities = {agent.title: agent.identity() for agent in config.agents}
+        self._agents = {agent.title: agent for agent in config.agents}
+        self._identities = {title: agent.identity() for title, agent in self._agents.items()}
         rules = config.make_rules()
         self._common = [FORMAT, program(), rules.game, rules.to_dict(), config.seed]
 
@@ -61,7 +63,17 @@ class Store:
         return self.folder / f"{hashlib.sha256(text.encode()).hexdigest()[:24]}.npz"
 
     def write(self, block: Block, games: Games, seconds: float) -> None:
-        """Write the games of a block, and the seconds that they took one core."""
+        """Write the games of a block, and the seconds that they took one core.
+
+        Raises CheckpointError if an agent is no longer the one that it was: a training that goes on
+        may have replaced its file.
+        """
+        for title in block.agents:
+            if self._agents[title].identity() != self._identities[title]:
+                raise CheckpointError(
+                    f"the file of agent {title} was replaced while it played: run this again with "
+                    "--resume, on a copy of the file if a training still writes it"
+                )
         buffer = io.BytesIO()
         arrays: Mapping[str, Any] = games.arrays()
         np.savez_compressed(buffer, seconds=seconds, **arrays)

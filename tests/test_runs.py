@@ -8,6 +8,7 @@ import subprocess
 import sys
 import time
 from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import pytest
@@ -60,7 +61,7 @@ def test_a_full_disk_stops_training_with_a_sentence_and_loses_nothing(
         if os.path.ismount(small_disk):
             free = os.statvfs(small_disk)
             rest.write_bytes(bytes(max(free.f_bavail * free.f_frsize - room, 0)))
-            status, said = kills.run("train", out)
+            status, said = kills.run("train", out, said=tmp_path / "said")
         else:
             status, said = kills.run("train", out, "full", at=room // 1000)
         kills.check_ending(f"{room} bytes", "full", status, said)
@@ -89,16 +90,13 @@ def test_a_second_program_in_a_folder_is_refused(name: str, tmp_path: Path) -> N
 
 
 def test_a_lock_is_of_one_thread_and_may_be_taken_again_there(tmp_path: Path) -> None:
-    from concurrent.futures import ThreadPoolExecutor
-
     def enter() -> None:
         with locked(tmp_path):
             pass
 
     with ThreadPoolExecutor(1) as other:
-        with locked(tmp_path), locked(tmp_path):
-            with pytest.raises(CheckpointError, match="in use by another program"):
-                other.submit(enter).result()
+        with locked(tmp_path), locked(tmp_path), pytest.raises(CheckpointError, match="in use by"):
+            other.submit(enter).result()
         other.submit(enter).result()
 
 
@@ -226,15 +224,11 @@ def test_signals_are_as_before_and_an_ignored_one_stays_ignored() -> None:
 
 
 def test_errors_of_the_system_are_sentences_that_say_how_to_continue() -> None:
-    with (
-        pytest.raises(
-            DominoError, match=r"stopped: Input/output error \(a\.pt\); .*--resume \(x\)"
-        ),
-        explained(Path("x")),
-    ):
+    sentence = r"stopped: Input/output error \(a\.pt\); when that is mended, .*--resume \(x\)"
+    with pytest.raises(DominoError, match=sentence), explained(Path("x")):
         raise OSError(5, "Input/output error", "a.pt")
     with pytest.raises(BrokenPipeError), explained(Path("x")):
         raise BrokenPipeError
-    with pytest.raises(ConfigError, match=r"cannot write to .*null/x: Not a directory"):
-        with locked(Path(os.devnull) / "x"):
-            pass
+    wrong = Path(os.devnull) / "x"
+    with pytest.raises(ConfigError, match=r"cannot write to .*x: "), locked(wrong):
+        pass

@@ -24,6 +24,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+import torch._dynamo  # noqa: F401  # torch's optimizers import it, which takes seconds
 from tqdm import tqdm
 
 from dominoenv.batch import BatchedGame

@@ -264,8 +264,8 @@ class Config(Experiment):
 
     command = "train"
 
-    threads: PositiveInt = 2
-    """Threads of torch."""
+    threads: PositiveInt = 1
+    """Threads of torch; the networks are small, so more of them mostly wait for each other."""
     environment: Environment
     network: Network = Network()
     ppo: PPO

@@ -17,6 +17,7 @@ import random
 import re
 import signal
 import sys
+import tempfile
 import threading
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
@@ -247,3 +248,16 @@ def check_ending(where: str, stop: str, status: int, said: str) -> None:
 def differences(one: dict[str, Any], other: dict[str, Any]) -> list[str]:
     """Return the names of files that only one run has, or that differ."""
     return [name for name in sorted({*one, *other}) if one.get(name) != other.get(name)]
+
+
+def soak(stops: int, seed: int) -> list[str]:
+    """Stop each program so often, four times a run; return what differs, if anything does."""
+    found = []
+    for name in PROGRAMS:
+        with tempfile.TemporaryDirectory() as folder:
+            expected, events = uninterrupted(name, Path(folder))
+            for number in range(seed, seed + -(-stops // 4)):
+                kinds = random.Random(number).choices([*STOPS], k=4)
+                left = stopped_and_resumed(name, Path(folder) / f"{number}", events, number, kinds)
+                found += [f"{name}, seed {number}: {file}" for file in differences(expected, left)]
+    return found

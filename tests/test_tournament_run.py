@@ -150,6 +150,34 @@ def test_trained_agents_play_and_are_known_by_their_weights(tmp_path: Path) -> N
         play_tournament(config, tmp_path, 1)
 
 
+def test_a_file_that_changes_while_its_agent_plays_is_noticed(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    trained = pytest.importorskip("dominoenv.opponents.trained")
+    path = tmp_path / "nets" / "checkpoint.pt"
+    config = tiny("mixed_deals=0", f"agents=[random, {{kind: checkpoint, path: {path}}}]")
+    rules, network = config.make_rules(), {"hidden": [8], "activation": "tanh"}
+
+    def save() -> None:
+        trained.save_checkpoint(
+            path, rules, network, trained.make_network(rules, network).state_dict()
+        )
+
+    play_block = run.play_block
+
+    def replaced_meanwhile(*arguments: Any) -> Any:
+        save()
+        return play_block(*arguments)
+
+    save()
+    with monkeypatch.context() as patch:
+        patch.setattr(run, "play_block", replaced_meanwhile)
+        with pytest.raises(CheckpointError, match="the file of agent nets was replaced while it"):
+            play_tournament(config, tmp_path, 1)
+    assert not list(tmp_path.rglob("*.npz"))
+    play_tournament(config, tmp_path, 1)
+
+
 # ---------------------------------------------------------------------------- processes, resuming
 
 

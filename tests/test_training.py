@@ -7,6 +7,7 @@ import subprocess
 import sys
 import time
 from collections.abc import Iterator
+from contextlib import closing
 from pathlib import Path
 from typing import Any
 
@@ -566,6 +567,26 @@ def test_the_newest_whole_checkpoint_is_resumed_from(
         path.unlink()
     train.train(config, tmp_path, resume=True)
     assert "holds no checkpoint yet: starting from the beginning" in capsys.readouterr().err
+
+
+def test_progress_moves_with_every_step_and_keeps_its_text(tmp_path: Path) -> None:
+    config = tiny("ppo.decisions=256")
+    (tmp_path / "progress.csv").write_text("decisions,penalty\n128,9.5\n256,8.25\n384,7.0\n512,6.")
+    with closing(train.Progress(config, tmp_path, 256)) as progress:
+        assert (tmp_path / "progress.csv").read_text() == "decisions,penalty\n128,9.5\n256,8.25\n"
+        assert [row["decisions"] for row in train.read_progress(progress.path)] == [128, 256]
+    ticks: list[int] = []
+
+    class Spy:
+        def tick(self, decisions: int) -> None:
+            ticks.append(decisions)
+
+        def add(self, figures: dict[str, float]) -> None:
+            assert isinstance(figures["decisions"], int)
+
+    model = ppo.make_model(config, ppo.make_env(config))
+    ppo.learn(config, model, tmp_path, Spy())
+    assert ticks == list(range(16, 257, 16))
 
 
 # ----------------------------------------------------------------------------------- evaluation

@@ -281,8 +281,8 @@ class Config(Experiment):
 
     command = "train"
 
-    threads: Annotated[int, Field(ge=1, le=1024)] = 2
-    """Threads of torch."""
+    threads: Annotated[int, Field(ge=1, le=1024)] = 1
+    """Threads of torch; the networks are small, so more of them mostly wait for each other."""
     environment: Environment
     network: Network = Network()
     ppo: PPO

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 from collections.abc import Sequence
 from pathlib import Path
 
@@ -13,6 +14,8 @@ import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from numpy.typing import NDArray
+
+from dominoenv.core.files import write_atomically
 
 from .evaluate import Comparison
 
@@ -29,7 +32,9 @@ def draw_learning_curve(
     _draw_training(left, progress)
     _draw_evaluation(right, rows)
     figure.suptitle(title, fontweight="bold")
-    figure.savefig(path)
+    picture = io.BytesIO()
+    figure.savefig(picture, format="png")
+    write_atomically(path, picture.getvalue())
 
 
 def _draw_training(axes: Axes, progress: Sequence[dict[str, float]]) -> None:

@@ -190,8 +190,11 @@ def main(
     parser.add_argument("--sampled", action="store_true", help="draw actions by probability")
     parser.add_argument("--json", type=Path, help="also write the rows to this file")
     options = parser.parse_args(arguments)
-    from dominoenv.opponents.trained import load_policy  # here: --help should not wait for torch
+    import torch  # here: --help should not wait for it
 
+    from dominoenv.opponents.trained import load_policy
+
+    torch.set_num_threads(1)  # as in training: more of them mostly wait for each other
     policy = load_policy(options.checkpoint, deterministic=not options.sampled)
     rows = evaluate(
         policy,

@@ -7,11 +7,13 @@ games and random streams, so it reaches the same weights as an uninterrupted one
 
 from __future__ import annotations
 
+import os
+import socket
 import time
 from collections.abc import Callable, Mapping
 from copy import deepcopy
 from pathlib import Path
-from typing import Any
+from typing import Any, Protocol
 
 import numpy as np
 import torch
@@ -19,10 +21,14 @@ from sb3_contrib import MaskablePPO
 from sb3_contrib.common.maskable.policies import MaskableActorCriticPolicy
 from stable_baselines3.common.callbacks import BaseCallback
 from stable_baselines3.common.logger import KVWriter, Logger
-from torch.utils.tensorboard import SummaryWriter
+from tensorboard.compat.proto.event_pb2 import Event, SessionLog
+from tensorboard.compat.proto.summary_pb2 import Summary
+from tensorboard.summary.writer.record_writer import RecordWriter
 
 from dominoenv.core.arguments import checked_index
 from dominoenv.core.container import DAMAGED
+from dominoenv.core.files import write_atomically
+from dominoenv.core.program import report
 from dominoenv.envs.sb3 import DominoVecEnv
 from dominoenv.errors import CheckpointError, DominoError
 from dominoenv.games.registry import as_rules
@@ -44,6 +50,7 @@ from dominoenv.policies import Policy
 from .config import Baseline, Checkpoint, Config, Snapshots
 
 MAX_DECISIONS = 1 << 53
+NEWEST = "checkpoint.pt"
 
 
 def make_opponent(opponent: Baseline | Checkpoint, config: Config) -> Policy:
@@ -201,7 +208,7 @@ def save_training(config: Config, model: MaskablePPO, folder: Path) -> None:
     """Write checkpoint.pt and a copy named by its number of decisions; remove the oldest copy."""
     numbered = folder / "checkpoints" / f"{model.num_timesteps:012d}.pt"
     training = pack_training(model)
-    for path in (numbered, folder / "checkpoint.pt"):
+    for path in (numbered, folder / NEWEST):
         save_checkpoint(
             path,
             config.make_rules(),
@@ -210,56 +217,105 @@ def save_training(config: Config, model: MaskablePPO, folder: Path) -> None:
             config=config.to_yaml(),
             training=training,
         )
-    for old in sorted(numbered.parent.glob("[0-9]*.pt"))[: -config.checkpoints.keep]:
+    # copies beyond are of a run that was set back: they are written again when it gets there
+    so_far = [path for path in numbered_checkpoints(folder) if path.name <= numbered.name]
+    for old in so_far[config.checkpoints.keep :]:
         old.unlink()
 
 
-def load_training(model: MaskablePPO, folder: Path) -> int:
-    """Restore the newest checkpoint of a run; return its number of decisions."""
-    path = folder / "checkpoint.pt"
-    unpack_training(model, read_checkpoint(path), path)
-    return int(model.num_timesteps)
+def numbered_checkpoints(folder: Path) -> list[Path]:
+    """Return the checkpoints of a run that are named by their number of decisions, newest first."""
+    return sorted((folder / "checkpoints").glob("[0-9]*.pt"), reverse=True)
+
+
+def load_training(model: MaskablePPO, folder: Path) -> None:
+    """Restore the newest whole checkpoint of a run, or leave a new model where there is none.
+
+    Says so unless it is checkpoint.pt. Raises CheckpointError where all are damaged.
+    """
+    newest, older = folder / NEWEST, numbered_checkpoints(folder)
+    failures = []
+    for path in (newest, *older):
+        try:
+            unpack_training(model, read_checkpoint(path), path)
+        except CheckpointError as error:
+            failures.append(error)
+            continue
+        if failures:
+            report(f"{failures[0]}; continuing from {path}, the newest whole one")
+            write_atomically(newest, path.read_bytes())
+        return
+    if newest.exists() or older:
+        raise CheckpointError(
+            f"{failures[0]}; {folder} holds no whole one: start again with --overwrite"
+        )
+    report(f"{folder} holds no checkpoint yet: starting from the beginning")
 
 
 # --------------------------------------------------------------------------------------- watching
 
 
+class Progress(Protocol):
+    """Where a training run reports how far it is."""
+
+    def tick(self, decisions: int) -> None:
+        """Show the number of decisions so far; called after each step of all games."""
+
+    def add(self, figures: dict[str, float]) -> None:
+        """Add the metrics of an iteration."""
+
+
 class TensorBoardWriter(KVWriter):
-    """Writes SB3's metrics for TensorBoard, without those after the point of resuming."""
+    """Writes SB3's metrics for TensorBoard, which drops older ones after the point of resuming.
+
+    It writes at once. TensorBoard's own writer has a thread, which prints a traceback when the disk
+    is full.
+    """
 
     def __init__(self, folder: Path, purge_step: int | None) -> None:
-        self.writer = SummaryWriter(str(folder), purge_step=purge_step)
+        folder.mkdir(parents=True, exist_ok=True)
+        name = f"events.out.tfevents.{time.time_ns()}.{socket.gethostname()}.{os.getpid()}"
+        self.file = (folder / name).open("wb", buffering=0)
+        self.records = RecordWriter(self.file)
+        self._add(Event(file_version="brain.Event:2"))
+        if purge_step:
+            self._add(Event(step=purge_step, session_log=SessionLog(status=SessionLog.START)))
 
     def write(
         self, key_values: dict[str, Any], key_excluded: dict[str, tuple[str, ...]], step: int = 0
     ) -> None:
         """Write one number for each key."""
-        for key, value in key_values.items():
-            if "tensorboard" not in (key_excluded.get(key) or ()):
-                self.writer.add_scalar(key, float(value), step)
-        self.writer.flush()
+        numbers = [
+            Summary.Value(tag=key, simple_value=float(value))
+            for key, value in key_values.items()
+            if "tensorboard" not in (key_excluded.get(key) or ())
+        ]
+        self._add(Event(step=step, summary=Summary(value=numbers)))
+
+    def _add(self, event: Event) -> None:
+        event.wall_time = time.time()
+        self.records.write(event.SerializeToString())
 
     def close(self) -> None:
         """Close the file."""
-        self.writer.close()
+        self.file.close()
 
 
 class Watcher(BaseCallback):
-    """Collects results of episodes, reports iterations, saves checkpoints, takes snapshots.
+    """Collects results of episodes, reports progress, saves checkpoints, takes snapshots.
 
-    pool: the opponents; report: called with the metrics of every iteration; save: called when a
-    checkpoint is due.
+    pool: the opponents; save: called when a checkpoint is due.
     """
 
     def __init__(
         self,
         config: Config,
         pool: OpponentPool,
-        report: Callable[[dict[str, float]], None],
+        progress: Progress,
         save: Callable[[], None],
     ) -> None:
         super().__init__()
-        self.config, self.report, self.save = config, report, save
+        self.config, self.progress, self.save = config, progress, save
         self.pool = pool
         self.kinds = list(dict.fromkeys(member.kind for member in pool.members))
         self.totals = deepcopy(pool.totals)
@@ -297,6 +353,7 @@ class Watcher(BaseCallback):
     def _on_step(self) -> bool:
         infos = self.locals["infos"]
         self.episodes += [infos[i] for i in np.flatnonzero(self.locals["dones"])]
+        self.progress.tick(self.num_timesteps)
         return True
 
     def _on_rollout_end(self) -> None:
@@ -304,7 +361,7 @@ class Watcher(BaseCallback):
         for name, value in figures.items():
             if name != "decisions":
                 self.logger.record(f"rounds/{name}", value)
-        self.report(figures)
+        self.progress.add(figures)
         self.episodes.clear()
 
     def _figures(self) -> dict[str, float]:
@@ -338,19 +395,14 @@ def _mean(values: list[float]) -> float:
     return float(np.mean(values)) if values else float("nan")
 
 
-def learn(
-    config: Config,
-    model: MaskablePPO,
-    folder: Path,
-    report: Callable[[dict[str, float]], None],
-) -> None:
+def learn(config: Config, model: MaskablePPO, folder: Path, progress: Progress) -> None:
     """Train until the config's number of decisions is reached."""
     done = int(model.num_timesteps)
     writer = TensorBoardWriter(folder / "tensorboard", purge_step=done or None)
     model.set_logger(Logger(str(folder), [writer]))
     env = model.get_env()
     assert isinstance(env, DominoVecEnv)
-    watcher = Watcher(config, env.pool, report, lambda: save_training(config, model, folder))
+    watcher = Watcher(config, env.pool, progress, lambda: save_training(config, model, folder))
     watcher.saved_at = done if done else -1
     try:
         if done < config.ppo.decisions:

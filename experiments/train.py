@@ -16,9 +16,9 @@ from __future__ import annotations
 import csv
 import io
 import json
-import shutil
 import sys
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import closing, contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -27,10 +27,12 @@ from tqdm import tqdm
 from dominoenv.core.files import write_atomically
 from dominoenv.core.program import run_program
 from dominoenv.errors import CheckpointError
+from dominoenv.opponents.baselines import make_policy
 
 from .cli import add_config, check_config_named, make_parser
 from .config import Config, ConfigError, load_config
 from .evaluate import Comparison, as_json, evaluate, print_table
+from .folder import CONFIG, RunFolder, explained
 
 RUNS = Path("runs")
 RESUME_IGNORES = {"name", "threads", "checkpoints", "evaluation"}  # do not affect the weights
@@ -60,77 +62,66 @@ class Progress:
         """Drop rows of iterations after the checkpoint: they will be played again."""
         if not self.path.exists():
             return
-        rows = [row for row in read_progress(self.path) if row["decisions"] <= done]
-        write_atomically(self.path, _as_csv(rows, header=True).encode())
+        header, *rows = whole_lines(self.path) or [""]
+        kept = [row for row in rows if float(row.partition(",")[0]) <= done]  # by decisions
+        write_atomically(self.path, "".join([header, *kept]).encode())
 
-    def __call__(self, figures: dict[str, float]) -> None:
+    def tick(self, decisions: int) -> None:
+        """Show how many decisions have been made."""
+        self.bar.update(min(decisions, self.total) - self.bar.n)
+
+    def add(self, figures: dict[str, float]) -> None:
         """Add the metrics of an iteration."""
         new = not self.path.exists() or not self.path.stat().st_size
-        with self.path.open("a", encoding="utf-8") as file:
-            file.write(_as_csv([figures], header=new))
+        with self.path.open("a", encoding="utf-8", newline="") as file:
+            file.write(_as_csv(figures, header=new))
         self.bar.set_postfix(
             penalty=f"{figures['penalty']:.2f}",
             others=f"{figures['others']:.2f}",
             refresh=False,
         )
-        self.bar.update(min(figures["decisions"], self.total) - self.bar.n)
 
     def close(self) -> None:
         """Close the bar, leaving it on the screen."""
         self.bar.close()
 
 
-def _as_csv(rows: list[dict[str, float]], header: bool) -> str:
-    if not rows:
-        return ""
+def _as_csv(row: dict[str, float], header: bool) -> str:
     text = io.StringIO()
-    writer = csv.DictWriter(text, list(rows[0]), lineterminator="\n")
+    writer = csv.DictWriter(text, list(row), lineterminator="\n")
     if header:
         writer.writeheader()
-    writer.writerows({k: round(v, 4) for k, v in row.items()} for row in rows)
+    writer.writerow({key: round(value, 4) for key, value in row.items()})
     return text.getvalue()
 
 
+def whole_lines(path: Path) -> list[str]:
+    """Return the lines of a file, without a last one that was cut off."""
+    lines = path.read_text(encoding="utf-8").splitlines(keepends=True)
+    return lines if not lines or lines[-1].endswith("\n") else lines[:-1]
+
+
 def read_progress(path: Path) -> list[dict[str, float]]:
-    """Return the rows of a progress.csv without a truncated last line."""
-    with path.open(encoding="utf-8") as file:
-        rows = list(csv.DictReader(file))
-    return [{k: float(v) for k, v in row.items()} for row in rows if all(row.values())]
+    """Return the rows of a progress.csv."""
+    rows = csv.DictReader(whole_lines(path))
+    return [{key: float(value) for key, value in row.items()} for row in rows]
 
 
 # ---------------------------------------------------------------------------------------- folders
 
 
-def prepare_folder(config: Config, folder: Path, resume: bool, overwrite: bool) -> None:
-    """Prepare the folder of a run. Raises CheckpointError or ConfigError if it does not fit."""
-    if resume:
-        check_resumable(config, folder)
-        return
-    taken = [name for name in (*FILES, *FOLDERS) if (folder / name).exists()]
-    if taken and not overwrite:
-        raise CheckpointError(
-            f"{folder} already holds a run: continue with --resume, replace it with --overwrite, "
-            "or choose another folder with --out"
-        )
-    for name in taken:
-        path = folder / name
-        shutil.rmtree(path) if path.is_dir() else path.unlink()
-    try:
-        folder.mkdir(parents=True, exist_ok=True)
-        (folder / "config.yaml").write_text(config.to_yaml(), encoding="utf-8")
-    except OSError as error:
-        raise ConfigError(
-            f"cannot write to {folder}: {error.strerror}; choose another --out"
-        ) from None
+def run_folder(path: Path) -> RunFolder:
+    """Return the folder of a training run."""
+    return RunFolder(path, "run", FILES, FOLDERS)
 
 
-def check_resumable(config: Config, folder: Path) -> None:
-    """Raise if there is no run, or if it began with another config."""
-    saved = folder / "config.yaml"
+def check_same_training(config: Config, folder: Path) -> None:
+    """Raise if a folder holds no run, or one that began with another config."""
+    saved = folder / CONFIG
     if not saved.exists():
         raise CheckpointError(
-            f"{folder} holds no run to resume: start without --resume, or name the run's folder "
-            "with --out"
+            f"{saved} is missing, so nobody can tell how the run began: start again with "
+            "--overwrite, or name the run's folder with --out"
         )
     begun = load_config(saved)
     different = _differences(begun.resolved(), config.resolved())
@@ -156,24 +147,45 @@ def _differences(old: Any, new: Any, path: str = "") -> list[str]:
 # ---------------------------------------------------------------------------------------- running
 
 
-def train(config: Config, folder: Path, *, resume: bool = False, overwrite: bool = False) -> Any:
-    """Train from a config in a folder; return the model. Raises DominoErrors for bad input."""
+@contextmanager
+def opened_run(
+    config: Config, folder: Path, *, resume: bool = False, overwrite: bool = False
+) -> Iterator[Any]:
+    """Make all that a run needs, then open its folder; yield the model as far as it is trained.
+
+    Raises DominoErrors for bad input; the folder is unchanged then.
+    """
     import torch
 
-    from . import ppo
+    from . import curve, ppo  # noqa: F401  # the curve comes last, but what it needs is missed now
 
-    prepare_folder(config, folder, resume, overwrite)
+    place = RunFolder(folder, "run", FILES, FOLDERS)
+    place.check(resume, overwrite)
+    if resume:
+        check_same_training(config, folder)
+    for opponent in config.evaluation.opponents:
+        make_policy(opponent, config.make_rules())
     torch.set_num_threads(config.threads)
     model = ppo.make_model(config, ppo.make_env(config))
-    # a run interrupted before its first checkpoint resumes from the beginning
-    resumable = resume and (folder / "checkpoint.pt").exists()
-    done = ppo.load_training(model, folder) if resumable else 0
-    progress = Progress(config, folder, done)
-    try:
-        ppo.learn(config, model, folder, progress)
-    finally:
-        progress.close()
+    with place.opened(config, resume, overwrite):
+        if resume:
+            ppo.load_training(model, folder)
+        yield model
+
+
+def train(config: Config, folder: Path, *, resume: bool = False, overwrite: bool = False) -> Any:
+    """Train from a config in a folder; return the model. Raises DominoErrors for bad input."""
+    with opened_run(config, folder, resume=resume, overwrite=overwrite) as model:
+        continue_training(config, folder, model)
     return model
+
+
+def continue_training(config: Config, folder: Path, model: Any) -> None:
+    """Train a model until it has made all decisions of a config."""
+    from . import ppo
+
+    with closing(Progress(config, folder, model.num_timesteps)) as progress:
+        ppo.learn(config, model, folder, progress)
 
 
 def compare(config: Config, folder: Path, model: Any) -> list[Comparison]:
@@ -192,7 +204,7 @@ def compare(config: Config, folder: Path, model: Any) -> list[Comparison]:
             progress=bar.update,
         )
     result = as_json(rows, rules, config.seed)
-    (folder / "evaluation.json").write_text(json.dumps(result, indent=1) + "\n", encoding="utf-8")
+    write_atomically(folder / "evaluation.json", f"{json.dumps(result, indent=1)}\n".encode())
     draw_learning_curve(
         read_progress(folder / "progress.csv"), rows, folder / "learning_curve.png", config.name
     )
@@ -208,12 +220,10 @@ def main(arguments: Sequence[str] | None = None, prog: str = "python -m experime
     path = check_config_named(prog, options.config, Config.command)
     config = load_config(path, options.overrides)
     folder = options.out or RUNS / config.name
-    try:
-        model = train(config, folder, resume=options.resume, overwrite=options.overwrite)
-    except KeyboardInterrupt:
-        message = f"stopped; continue with --resume (checkpoints are in {folder})"
-        raise KeyboardInterrupt(message) from None
-    compare(config, folder, model)
+    how = {"resume": options.resume, "overwrite": options.overwrite}
+    with explained(folder), opened_run(config, folder, **how) as model:
+        continue_training(config, folder, model)
+        compare(config, folder, model)
     print(f"results are in {folder}")
 
 

@@ -7,6 +7,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
+from unittest.mock import Mock
 
 import numpy as np
 
@@ -40,15 +41,16 @@ def make_checkpoint(folder: Path) -> Victim:
 
     config = load_config(CONFIGS / "mexican_train_selfplay.yaml", SELF_PLAY)
     model = ppo.make_model(config, ppo.make_env(config))
-    ppo.learn(config, model, folder, lambda _: None)
+    path = folder / ppo.NEWEST
+    ppo.learn(config, model, folder, Mock())
 
     def read() -> Any:
-        ppo.read_checkpoint(folder / "checkpoint.pt")  # quicker where it is refused
+        content = ppo.read_checkpoint(path)  # before the model: quicker where it is refused
         resumed = ppo.make_model(config, ppo.make_env(config))
-        ppo.load_training(resumed, folder)
+        ppo.unpack_training(resumed, content, path)
         return [resumed.policy.state_dict(), ppo.pack_training(resumed)]
 
-    return Victim(folder / "checkpoint.pt", read)
+    return Victim(path, read)
 
 
 def block_of(folder: Path, *overrides: str) -> tuple[TournamentConfig, Store, Block]:

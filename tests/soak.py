@@ -1,5 +1,7 @@
 """Play random rounds over all options in the engine and in the plain reference at once.
 
+Afterwards programs are stopped anywhere and resumed (`tests/kills.py`); --stops 0 leaves that out.
+
     python -m tests.soak --rounds 100000
     python -m tests.soak --minutes 30 --jobs 2 --seed 5
 
@@ -98,6 +100,7 @@ def main() -> int:
     parser.add_argument("--minutes", type=float, default=10.0)
     parser.add_argument("--jobs", type=int, default=2, help="processes")
     parser.add_argument("--seed", type=int, default=0)
+    parser.add_argument("--stops", type=int, default=20, help="of a training, tournament, study")
     options = parser.parse_args()
     damage_files(options.seed)
     played, met = soak(options.seed, options.rounds, options.minutes, max(options.jobs, 1))
@@ -107,7 +110,18 @@ def main() -> int:
     if missing(met):
         print(f"but {', '.join(missing(met))}: play more rounds", file=sys.stderr)
         return 1
-    return 0
+    return stop_programs(options.stops, options.seed) if options.stops > 0 else 0
+
+
+def stop_programs(stops: int, seed: int) -> int:
+    """Stop programs and resume them; return the exit code."""
+    from tests import kills  # here: it imports torch
+
+    found = kills.soak(stops, seed)
+    for difference in found:
+        print(f"not the same after being stopped: {difference}", file=sys.stderr)
+    print(f"{stops} stops of each program, {len(found)} differences")
+    return bool(found)
 
 
 if __name__ == "__main__":

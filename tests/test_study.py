@@ -23,6 +23,7 @@ from dominoenv.core.round import BY_CENTRE, BY_DOUBLE, FREE
 from experiments import arena
 from experiments.arena import NOBODY
 from experiments.config import ConfigError, check_config, load_config
+from experiments.folder import LOCK
 from experiments.study import Findings, StudyConfig, __main__, find
 from experiments.study.output import RESULTS, write_study
 from experiments.study.plots import PLOTS, pictures
@@ -295,7 +296,7 @@ def test_what_a_study_leaves_behind(
     titles = ("Pairs", "How many deals settle it", "Against the first cell", "Who begins")
     for title in (*titles, "Tables of one agent", "How rounds are blocked", "players=6"):
         assert title in screen
-    assert {path.name for path in tmp_path.iterdir()} == {*RESULTS, *PLOTS, "units"}
+    assert {path.name for path in tmp_path.iterdir()} == {*RESULTS, *PLOTS, "units", LOCK}
     for name in PLOTS:
         assert (tmp_path / name).read_bytes().startswith(b"\x89PNG")
     results = json.loads((tmp_path / "results.json").read_text())

@@ -21,10 +21,11 @@ pytest.importorskip("choix")
 from dominoenv import CheckpointError, DominoError, make_rules
 from dominoenv.core.program import run_program
 from experiments.config import ConfigError, check_config, load_config
+from experiments.folder import LOCK
 from experiments.tournament import TournamentConfig, __main__, analyse, play_tournament, run
 from experiments.tournament.report import grids, markdown
 from experiments.tournament.schedule import blocks
-from experiments.tournament.store import Store
+from experiments.tournament.store import FOLDER, Store
 
 ROOT = Path(__file__).resolve().parent.parent
 CONFIGS = ROOT / "configs"
@@ -122,7 +123,7 @@ def test_agents_that_cannot_be_are_refused_before_anything_is_played(
 ) -> None:
     with pytest.raises(DominoError, match=reason):
         play_tournament(tiny("mixed_deals=0", f"agents=[random, {agent}]"), tmp_path, 1)
-    assert not list(tmp_path.rglob("*.npz"))
+    assert not list(tmp_path.rglob("*.block"))
 
 
 def test_trained_agents_play_and_are_known_by_their_weights(tmp_path: Path) -> None:
@@ -147,6 +148,34 @@ def test_trained_agents_play_and_are_known_by_their_weights(tmp_path: Path) -> N
     save(make_rules("chicken_foot"))
     with pytest.raises(CheckpointError, match="was trained for Chicken Foot"):
         play_tournament(config, tmp_path, 1)
+
+
+def test_a_file_that_changes_while_its_agent_plays_is_noticed(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    trained = pytest.importorskip("dominoenv.opponents.trained")
+    path = tmp_path / "nets" / "checkpoint.pt"
+    config = tiny("mixed_deals=0", f"agents=[random, {{kind: checkpoint, path: {path}}}]")
+    rules, network = config.make_rules(), {"hidden": [8], "activation": "tanh"}
+
+    def save() -> None:
+        trained.save_checkpoint(
+            path, rules, network, trained.make_network(rules, network).state_dict()
+        )
+
+    play_block = run.play_block
+
+    def replaced_meanwhile(*arguments: Any) -> Any:
+        save()
+        return play_block(*arguments)
+
+    save()
+    with monkeypatch.context() as patch:
+        patch.setattr(run, "play_block", replaced_meanwhile)
+        with pytest.raises(CheckpointError, match="the file of agent nets was replaced while it"):
+            play_tournament(config, tmp_path, 1)
+    assert not list(tmp_path.rglob("*.block"))
+    play_tournament(config, tmp_path, 1)
 
 
 # ---------------------------------------------------------------------------- processes, resuming
@@ -247,7 +276,7 @@ def test_what_a_tournament_leaves_behind(
     screen = capsys.readouterr().out
     for words in ("Ratings", "Pairs", "Mixed tables", "How many deals", "Seats", "heaviest"):
         assert words in screen
-    assert {path.name for path in tmp_path.iterdir()} == {*run.RESULTS, *run.PLOTS, run.FOLDER}
+    assert {path.name for path in tmp_path.iterdir()} == {*run.RESULTS, *run.PLOTS, FOLDER, LOCK}
     for name in run.PLOTS:
         assert (tmp_path / name).read_bytes().startswith(b"\x89PNG")
     results = json.loads((tmp_path / "results.json").read_text())

@@ -8,6 +8,7 @@ import subprocess
 import sys
 import time
 from collections.abc import Iterator
+from contextlib import closing
 from pathlib import Path
 from typing import Any
 
@@ -538,18 +539,59 @@ def test_bad_input_at_the_command_line(
     assert "Traceback" not in shell.stderr
 
 
-def test_a_damaged_checkpoint_is_not_resumed(tmp_path: Path) -> None:
-    config = tiny("ppo.decisions=128")
+@pytest.mark.parametrize("damage", ["gone", "cut", "foreign"])
+def test_the_newest_whole_checkpoint_is_resumed_from(
+    damage: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    config = tiny("ppo.decisions=384")
     train.train(config, tmp_path)
-    path = tmp_path / "checkpoint.pt"
-    content = read_checkpoint(path)
-    path.write_bytes(path.read_bytes()[:1000])
-    with pytest.raises(CheckpointError, match="damaged"):
+    whole = weights(tmp_path)
+    newest, last, *_ = [tmp_path / "checkpoint.pt", *ppo.numbered_checkpoints(tmp_path)]
+    last.write_bytes(last.read_bytes()[:-300])
+    if damage == "gone":
+        newest.unlink()
+    elif damage == "cut":
+        newest.write_bytes(newest.read_bytes()[:1000])
+    else:  # of a policy: it has no state of a run
+        rules, network = config.make_rules(), config.network.model_dump()
+        save_checkpoint(newest, rules, network, make_network(rules, network).state_dict())
+    train.train(config, tmp_path, resume=True)
+    said = capsys.readouterr().err
+    older = tmp_path / "checkpoints" / "000000000256.pt"
+    assert f"continuing from {older}, the newest whole one" in said
+    assert str(newest) in said
+    again = weights(tmp_path)
+    assert all(torch.equal(whole[name], again[name]) for name in whole)
+    for path in (newest, *ppo.numbered_checkpoints(tmp_path)):
+        path.write_bytes(b"")
+    with pytest.raises(
+        CheckpointError, match=r"checkpoint\.pt is damaged.*start again with --over"
+    ):
         train.train(config, tmp_path, resume=True)
-    del content["training"]
-    write_container(path, CHECKPOINT, content)
-    with pytest.raises(CheckpointError, match="cannot be resumed from"):
-        train.train(config, tmp_path, resume=True)
+    for path in (newest, *ppo.numbered_checkpoints(tmp_path)):
+        path.unlink()
+    train.train(config, tmp_path, resume=True)
+    assert "holds no checkpoint yet: starting from the beginning" in capsys.readouterr().err
+
+
+def test_progress_moves_with_every_step_and_keeps_its_text(tmp_path: Path) -> None:
+    config = tiny("ppo.decisions=256")
+    (tmp_path / "progress.csv").write_text("decisions,penalty\n128,9.5\n256,8.25\n384,7.0\n512,6.")
+    with closing(train.Progress(config, tmp_path, 256)) as progress:
+        assert (tmp_path / "progress.csv").read_text() == "decisions,penalty\n128,9.5\n256,8.25\n"
+        assert [row["decisions"] for row in train.read_progress(progress.path)] == [128, 256]
+    ticks: list[int] = []
+
+    class Spy:
+        def tick(self, decisions: int) -> None:
+            ticks.append(decisions)
+
+        def add(self, figures: dict[str, float]) -> None:
+            assert isinstance(figures["decisions"], int)
+
+    model = ppo.make_model(config, ppo.make_env(config))
+    ppo.learn(config, model, tmp_path, Spy())
+    assert ticks == list(range(16, 257, 16))
 
 
 # ----------------------------------------------------------------------------------- evaluation

@@ -3,14 +3,18 @@
 from __future__ import annotations
 
 import os
+import signal
 import sys
-from collections.abc import Callable
+import threading
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from typing import NoReturn
 
 from dominoenv.errors import DominoError, RecordError
 
 OK, INVALID, WRONG_USE = range(3)  # exit statuses
-INTERRUPTED = 130  # as shells have it
+STOPPED_BY = 128  # plus the number of a signal, as shells have it
+STOPPING = ("SIGTERM", "SIGHUP")  # treated as Ctrl-C: from clusters, containers, closed terminals
 OWN = ("dominoenv", "agents", "experiments")  # modules that no extra brings
 Main = Callable[[], int | None]
 
@@ -25,19 +29,45 @@ def exit_status(main: Main, extra: str = "train") -> int:
 
     extra: the extra of the package that has what the program imports.
     """
+    with interrupted_by_signals() as received:
+        try:
+            return main() or OK
+        except DominoError as error:
+            report(f"error: {error}")
+            return status_of(error)
+        except ImportError as error:
+            report(f"error: {_import_error(error, extra)}")
+        except KeyboardInterrupt as stop:
+            report(str(stop) or "stopped")
+            return STOPPED_BY + (received or [signal.SIGINT])[0]
+        except BrokenPipeError:  # whoever read the output has left
+            os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return WRONG_USE
+
+
+@contextmanager
+def interrupted_by_signals() -> Iterator[list[int]]:
+    """Let other signals that ask the program to end raise KeyboardInterrupt; list those received.
+
+    A signal that is ignored stays so, as `nohup` wants it. Outside of the main thread nothing
+    changes.
+    """
+    received: list[int] = []
+
+    def interrupt(number: int, _: object) -> None:
+        received.append(number)
+        raise KeyboardInterrupt
+
+    before = {}
+    if threading.current_thread() is threading.main_thread():
+        for number in (getattr(signal, name) for name in STOPPING if hasattr(signal, name)):
+            if signal.getsignal(number) is signal.SIG_DFL:
+                before[number] = signal.signal(number, interrupt)
     try:
-        return main() or OK
-    except DominoError as error:
-        report(f"error: {error}")
-        return status_of(error)
-    except ImportError as error:
-        report(f"error: {_import_error(error, extra)}")
-    except KeyboardInterrupt as stop:
-        report(str(stop) or "stopped")
-        return INTERRUPTED
-    except BrokenPipeError:  # whoever read the output has left
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-    return WRONG_USE
+        yield received
+    finally:
+        for number, handler in before.items():
+            signal.signal(number, handler)
 
 
 def report_error(error: DominoError) -> int:

@@ -16,7 +16,7 @@ from pathlib import Path
 from dominoenv.core.program import run_program
 
 from ..tournament.command import MatchProgram
-from ..tournament.run import play_tournaments
+from ..tournament.run import Played
 from .analysis import find
 from .config import StudyConfig
 from .output import RESULTS, write_study
@@ -26,13 +26,18 @@ from .report import print_report
 
 def main(arguments: Sequence[str] | None = None, prog: str = "python -m experiments.study") -> None:
     """Play from the command line."""
-    program = MatchProgram(StudyConfig, (*RESULTS, *PLOTS), run_study, __doc__)
+    program = MatchProgram(
+        StudyConfig,
+        (*RESULTS, *PLOTS),
+        lambda config: [*config.tournaments.values()],
+        finish_study,
+        __doc__,
+    )
     program.run(arguments, prog)
 
 
-def run_study(config: StudyConfig, folder: Path, jobs: int) -> None:
-    """Run a study in a folder; write and print the results."""
-    played = play_tournaments(list(config.tournaments.values()), folder, jobs)
+def finish_study(config: StudyConfig, played: Sequence[Played], folder: Path) -> None:
+    """Write and print the results of a study."""
     findings = find(config, played)
     write_study(config, findings, folder)
     print_report(config, findings)

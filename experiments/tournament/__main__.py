@@ -22,20 +22,23 @@ from .command import MatchProgram
 from .config import TournamentConfig
 from .output import write_results
 from .report import print_report
-from .run import PLOTS, RESULTS, play_tournament
+from .run import PLOTS, RESULTS, Played
 
 
 def main(
     arguments: Sequence[str] | None = None, prog: str = "python -m experiments.tournament"
 ) -> None:
     """Play from the command line."""
-    program = MatchProgram(TournamentConfig, (*RESULTS, *PLOTS), run_tournament, __doc__)
+    outputs = (*RESULTS, *PLOTS)
+    program = MatchProgram(
+        TournamentConfig, outputs, lambda config: [config], finish_tournament, __doc__
+    )
     program.run(arguments, prog)
 
 
-def run_tournament(config: TournamentConfig, folder: Path, jobs: int) -> None:
-    """Run a tournament in a folder; write and print the results."""
-    played = play_tournament(config, folder, jobs)
+def finish_tournament(config: TournamentConfig, all_played: Sequence[Played], folder: Path) -> None:
+    """Write and print the results of a tournament."""
+    (played,) = all_played
     analysis = analyse(config, played)
     write_results(config, analysis, played, folder)
     print_report(config, analysis, played)

@@ -10,8 +10,10 @@ from typing import Generic, TypeVar
 
 from ..cli import add_config, check_config_named, make_parser
 from ..config import load_config
-from .config import MatchConfig
-from .run import prepare_folder
+from ..folder import RunFolder, explained
+from .config import MatchConfig, TournamentConfig
+from .run import Played, check_agents, play_tournaments
+from .store import FOLDER as UNITS
 
 RUNS = Path("runs")
 ALL_CORES = -1
@@ -25,8 +27,10 @@ class MatchProgram(Generic[C]):
     model: type[C]
     outputs: Sequence[str]
     """Names of the files that it writes."""
-    work: Callable[[C, Path, int], None]
-    """A function of the config, the folder and the number of processes."""
+    tournaments: Callable[[C], Sequence[TournamentConfig]]
+    """Returns the tournaments to play."""
+    finish: Callable[[C, Sequence[Played], Path], None]
+    """Writes and prints the results."""
     doc: str | None
 
     def run(self, arguments: Sequence[str] | None, prog: str) -> None:
@@ -39,11 +43,14 @@ class MatchProgram(Generic[C]):
         path = check_config_named(prog, options.config, what)
         config = load_config(path, options.overrides, self.model)
         folder = options.out or RUNS / config.name
-        prepare_folder(config, folder, options.resume, options.overwrite, what, self.outputs)
-        try:
-            self.work(config, folder, options.jobs)
-        except KeyboardInterrupt:
-            raise KeyboardInterrupt(f"stopped; continue with --resume ({folder})") from None
+        place = RunFolder(folder, what, self.outputs, (UNITS,))
+        with explained(folder):
+            place.check(options.resume, options.overwrite)
+            tournaments = self.tournaments(config)
+            check_agents(tournaments)
+            with place.opened(config, options.resume, options.overwrite):
+                played = play_tournaments(tournaments, folder, options.jobs)
+                self.finish(config, played, folder)
         print(f"results are in {folder}")
 
 

@@ -16,6 +16,8 @@ from matplotlib.figure import Figure
 from matplotlib.ticker import PercentFormatter
 from PIL import Image
 
+from dominoenv.core.files import write_atomically
+
 from .analysis import Analysis, PairRow
 from .config import TournamentConfig
 from .rating import Rating
@@ -40,10 +42,11 @@ def draw_plots(config: TournamentConfig, analysis: Analysis, played: Played, fol
 
 def save(figure: Figure, path: Path) -> None:
     """Write a picture with a palette of 256 colours, a third of the size."""
-    buffer = io.BytesIO()
-    figure.savefig(buffer, format="png")
-    with Image.open(buffer) as picture:
-        picture.convert("RGB").quantize(256).save(path, optimize=True)
+    full, small = io.BytesIO(), io.BytesIO()
+    figure.savefig(full, format="png")
+    with Image.open(full) as picture:
+        picture.convert("RGB").quantize(256).save(small, "png", optimize=True)
+    write_atomically(path, small.getvalue())
 
 
 def _short(name: str) -> str:

@@ -2,11 +2,16 @@
 
 from __future__ import annotations
 
-import shutil
+import os
+import signal
 import sys
+import threading
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Generator, Sequence
+from contextlib import closing
 from dataclasses import dataclass
+from functools import cache
+from multiprocessing import parent_process
 from pathlib import Path
 from typing import Never
 
@@ -18,13 +23,14 @@ from tqdm import tqdm
 from dominoenv.errors import CheckpointError
 
 from ..arena import Games, play
-from ..config import ConfigError
-from .config import MatchConfig, TournamentConfig
+from ..folder import CONFIG, locked
+from .config import TournamentConfig
 from .schedule import TABLES, Block, blocks, lineups
-from .store import FOLDER, Store
+from .store import Store
 
-RESULTS = ("config.yaml", "results.json", "results.csv", "games.npz", "report.md")
+RESULTS = (CONFIG, "results.json", "results.csv", "games.npz", "report.md")
 PLOTS = ("ratings.png", "pairs.png", "penalties.png")  # of a tournament
+WATCH_INTERVAL = 0.5  # seconds between a worker's looks at its program
 
 
 @dataclass(frozen=True)
@@ -71,27 +77,43 @@ def play_tournament(config: TournamentConfig, folder: Path, jobs: int | None = N
     return played
 
 
+def check_agents(configs: Sequence[TournamentConfig]) -> None:
+    """Make all agents once. Raises DominoError for those that cannot play."""
+    for config in configs:
+        for agent in config.agents:
+            agent.make(config.make_rules(), seed=0)
+
+
 def play_tournaments(
     configs: Sequence[TournamentConfig], folder: Path, jobs: int | None = None
 ) -> list[Played]:
     """Play several tournaments in one folder; see `play_tournament`."""
-    for config in configs:
-        for agent in config.agents:
-            agent.make(config.make_rules(), seed=0)
-    stores = [Store(config, folder) for config in configs]
+    check_agents(configs)
+    with locked(folder):
+        stores = [Store(config, folder) for config in configs]
+        _play_missing(configs, stores, jobs)
+        return [collect(config, store) for config, store in zip(configs, stores, strict=True)]
+
+
+def _play_missing(
+    configs: Sequence[TournamentConfig], stores: Sequence[Store], jobs: int | None
+) -> None:
+    """Play all blocks that are not in the stores."""
     wanted = [
         Task(number, block) for number, config in enumerate(configs) for block in blocks(config)
     ]
     missing = [task for task in wanted if stores[task.config].read(task.block) is None]
-    with _bar(len(wanted), len(wanted) - len(missing)) as bar:
+    with (
+        _bar(len(wanted), len(wanted) - len(missing)) as bar,
+        closing(_all_played(configs, missing, jobs)) as finished,
+    ):
         decisions, began = 0, time.perf_counter()
-        for task, games, seconds in _all_played(configs, missing, jobs):
+        for task, games, seconds in finished:
             stores[task.config].write(task.block, games, seconds)
             decisions += int(games.decisions.sum())
             speed = decisions / (time.perf_counter() - began)
             bar.set_postfix_str(f"{speed:,.0f} decisions/s", refresh=False)
             bar.update()
-    return [collect(config, store) for config, store in zip(configs, stores, strict=True)]
 
 
 @dataclass(frozen=True)
@@ -104,16 +126,37 @@ class Task:
 
 def _all_played(
     configs: Sequence[TournamentConfig], missing: Sequence[Task], jobs: int | None
-) -> Iterator[tuple[Task, Games, float]]:
+) -> Generator[tuple[Task, Games, float]]:
     """Play blocks in any order; yield each as soon as it is finished."""
     if not missing:
         return
     pool = joblib.Parallel(n_jobs=jobs, return_as="generator_unordered")
-    yield from pool(joblib.delayed(_named)(configs[task.config], task) for task in missing)
+    calls = (joblib.delayed(_named)(configs[task.config], task, os.getpid()) for task in missing)
+    with closing(pool(calls)) as finished:
+        yield from finished
 
 
-def _named(config: TournamentConfig, task: Task) -> tuple[Task, Games, float]:
+def _named(config: TournamentConfig, task: Task, program: int) -> tuple[Task, Games, float]:
+    parent = parent_process()
+    if parent is not None and parent.pid == program:
+        _end_with(program)
     return task, *play_block(config, task.block)
+
+
+@cache
+def _end_with(program: int) -> None:
+    """Let this worker process end when its program does, also when that is killed.
+
+    Ctrl-C reaches both; what happens then is the program's to decide.
+    """
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
+
+    def watch() -> None:
+        while os.getppid() == program:
+            time.sleep(WATCH_INTERVAL)
+        os._exit(1)
+
+    threading.Thread(target=watch, daemon=True).start()
 
 
 def _bar(total: int, done: int) -> tqdm[Never]:
@@ -152,35 +195,3 @@ def collect(config: TournamentConfig, store: Store) -> Played:
         np.concatenate(tables),
         total,
     )
-
-
-def prepare_folder(
-    config: MatchConfig,
-    folder: Path,
-    resume: bool,
-    overwrite: bool,
-    what: str,
-    outputs: Sequence[str],
-) -> None:
-    """Prepare the folder of a tournament or study. Raises CheckpointError or ConfigError."""
-    taken = [name for name in (*outputs, FOLDER) if (folder / name).exists()]
-    if resume and FOLDER not in taken and "config.yaml" not in taken:
-        raise CheckpointError(
-            f"{folder} holds no {what} to resume: start without --resume, or name its folder "
-            "with --out"
-        )
-    if taken and not (resume or overwrite):
-        raise CheckpointError(
-            f"{folder} already holds a {what}: continue with --resume (also with more deals or "
-            "agents), replace it with --overwrite, or choose another folder with --out"
-        )
-    for name in taken if overwrite else ():
-        path = folder / name
-        shutil.rmtree(path) if path.is_dir() else path.unlink()
-    try:
-        (folder / FOLDER).mkdir(parents=True, exist_ok=True)
-        (folder / "config.yaml").write_text(config.to_yaml(), encoding="utf-8")
-    except OSError as error:
-        raise ConfigError(
-            f"cannot write to {folder}: {error.strerror}; choose another --out"
-        ) from None

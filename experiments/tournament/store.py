@@ -21,6 +21,7 @@ from dominoenv.core.arguments import finite
 from dominoenv.core.companions import LIBRARY, companion_folder
 from dominoenv.core.container import DAMAGED, FileKind, read_container, write_container
 from dominoenv.core.version import __version__
+from dominoenv.errors import CheckpointError
 
 from ..arena import Games
 from .config import TournamentConfig
@@ -37,7 +38,8 @@ class Store:
     def __init__(self, config: TournamentConfig, folder: Path) -> None:
         self.folder = folder / FOLDER
         self.players = config.make_rules().players
-        self._identities = {agent.title: agent.identity() for agent in config.agents}
+        self._agents = {agent.title: agent for agent in config.agents}
+        self._identities = {title: agent.identity() for title, agent in self._agents.items()}
         rules = config.make_rules()
         self._common = [BLOCK.version, program(), rules.game, rules.to_dict(), config.seed]
 
@@ -48,7 +50,17 @@ class Store:
         return self.folder / f"{hashlib.sha256(text.encode()).hexdigest()[:24]}.block"
 
     def write(self, block: Block, games: Games, seconds: float) -> None:
-        """Write the games of a block, and the seconds that they took one core."""
+        """Write the games of a block, and the seconds that they took one core.
+
+        Raises CheckpointError if an agent is no longer the one that it was: a training that goes on
+        may have replaced its file.
+        """
+        for title in block.agents:
+            if self._agents[title].identity() != self._identities[title]:
+                raise CheckpointError(
+                    f"the file of agent {title} was replaced while it played: run this again with "
+                    "--resume, on a copy of the file if a training still writes it"
+                )
         games.check(num_games(block, self.players), self.players)
         write_container(self.path(block), BLOCK, {"seconds": seconds, **games.arrays()})
 

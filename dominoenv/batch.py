@@ -24,7 +24,7 @@ from dominoenv.core.layout import Layout
 from dominoenv.core.round import PLAYING
 from dominoenv.core.rules import Rules
 from dominoenv.core.streams import MAX_MATCHES
-from dominoenv.core.threads import map_slices
+from dominoenv.core.threads import Guard, map_slices, one_thread
 from dominoenv.errors import (
     DominoError,
     GameOverError,
@@ -102,6 +102,7 @@ class BatchedGame:
         self.options = BATCH.changed(BatchedGame, episode)
         self.options.check_engine()
         self.rules = as_rules(rules)
+        self._guard = Guard()
         self.num_games = positive("num_games", num_games)
         if self.num_games > MAX_GAMES:
             raise DominoError(f"num_games={self.num_games} must be at most {MAX_GAMES}")
@@ -151,6 +152,7 @@ class BatchedGame:
 
     # ------------------------------------------------------------------------------------- playing
 
+    @one_thread
     def reset(
         self,
         seed: int | Sequence[int] | None = None,
@@ -179,6 +181,7 @@ class BatchedGame:
         self._settings["stride"] = stride
         self._begin(self._all, wanted)
 
+    @one_thread
     def restart(self, games: ArrayLike | None = None, *, rounds: ArrayLike | None = None) -> None:
         """Begin the next episode, of the game's next match, in some games (default: in all)."""
         index = self._games(games)
@@ -199,6 +202,7 @@ class BatchedGame:
         if self._recorder is not None:
             self._recorder.began(games)
 
+    @one_thread
     def step(self, actions: ArrayLike, games: ArrayLike | None = None) -> None:
         """Carry out one action of the seat to move in each game, or in some `games`.
 
@@ -237,6 +241,7 @@ class BatchedGame:
         self.illegal_actions[games] = illegal
         self.rewards[offenders] += np.float32(self.options.illegal_price)
 
+    @one_thread
     def replace_illegal(
         self, actions: NDArray[np.int64], games: NDArray[np.int64]
     ) -> tuple[NDArray[np.int64], NDArray[np.bool_]]:
@@ -297,6 +302,7 @@ class BatchedGame:
         )
         return IllegalActionError(f"game {game}: action {what} is illegal; legal are {legal}")
 
+    @one_thread
     def legal_actions(self, game: int) -> list[int]:
         """Return the legal actions of one game, read from its state."""
         game = checked_index("game", game, self.num_games)
@@ -370,6 +376,7 @@ class BatchedGame:
         rows = self.observe(seats.ravel(), games.ravel())
         return rows.reshape(self.num_games, self.num_players, -1)
 
+    @one_thread
     def observe(self, seats: ArrayLike, games: ArrayLike | None = None) -> NDArray[np.uint8]:
         """Return (n, L) what a seat of each game may know, whoever is to move.
 
@@ -390,6 +397,7 @@ class BatchedGame:
 
     # --------------------------------------------------------------------------------------- state
 
+    @one_thread
     def load(self, states: NDArray[np.void]) -> None:
         """Put saved records (B,) back; masks and observations follow.
 
@@ -401,6 +409,7 @@ class BatchedGame:
         self.states[:] = states
         self.refresh()
 
+    @one_thread
     def refresh(self) -> None:
         """Write masks and observations again, after `states` was changed from outside."""
         if self._recorder is not None:
@@ -414,10 +423,12 @@ class BatchedGame:
             self.observations,
         )
 
+    @one_thread
     def copy(self) -> Self:
         """Return an independent batch that goes on identically."""
         return deepcopy(self)
 
+    @one_thread
     def redeal_hidden(self, seats: ArrayLike, rng: np.random.Generator) -> Self:
         """Return an independent batch in which what a seat cannot see is dealt anew.
 

@@ -1,12 +1,23 @@
-"""Threads that share the games of a batch; kernels let go of Python's lock while they run."""
+"""Threads: several that share the games of a batch, and one at a time for each object.
+
+Kernels let go of Python's lock while they run, so two threads in one batch would write over each
+other's records.
+"""
 
 from __future__ import annotations
 
 import os
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
-from functools import cache
-from typing import Any
+from functools import cache, wraps
+from threading import get_ident
+from typing import Any, Concatenate, ParamSpec, Protocol, TypeVar
+
+from dominoenv.errors import DominoError
+
+P = ParamSpec("P")
+R = TypeVar("R")
+S = TypeVar("S", bound="Guarded")
 
 MIN_SHARE = 256  # games; waking a thread for fewer takes longer than the work
 
@@ -34,3 +45,44 @@ def map_slices(number: int, num_threads: int, work: Callable[[slice], Any]) -> l
 def _helpers(size: int, process: int) -> ThreadPoolExecutor:
     """Return threads that all batches of a process share; they do not outlive a fork."""
     return ThreadPoolExecutor(size, "dominoenv")
+
+
+class Guard:
+    """Which threads are in an object's methods; a copy of the object begins with nobody in it."""
+
+    def __init__(self) -> None:
+        self.threads: list[int] = []  # one entry a call; the first is the owner's
+
+    def __reduce__(self) -> tuple[type[Guard], tuple[()]]:
+        return Guard, ()
+
+
+class Guarded(Protocol):
+    """What has methods for `one_thread`."""
+
+    _guard: Guard
+
+
+def one_thread(method: Callable[Concatenate[S, P], R]) -> Callable[Concatenate[S, P], R]:
+    """Let one thread at a time into an object's methods; the others raise DominoError.
+
+    They are refused instead of kept waiting: two threads that take turns in one game are a mistake.
+    The thread that is in may call other such methods. A list costs less than a lock, and whoever is
+    interrupted (Ctrl-C) leaves it: it is entered inside of `try`.
+    """
+
+    @wraps(method)
+    def guarded(self: S, /, *args: P.args, **kwargs: P.kwargs) -> R:
+        threads, own = self._guard.threads, get_ident()
+        try:
+            threads.append(own)
+            if threads[0] != own:
+                raise DominoError(
+                    "in use by another thread: one thread at a time may use a game, a batch or an "
+                    "environment; give each thread its own"
+                )
+            return method(self, *args, **kwargs)
+        finally:
+            threads.pop()
+
+    return guarded

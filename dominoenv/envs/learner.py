@@ -21,6 +21,7 @@ from dominoenv.core.arguments import as_array, checked_index, checked_seed
 from dominoenv.core.episode import LEARNER, EpisodeKeywords
 from dominoenv.core.rules import Rules
 from dominoenv.core.streams import MAX_MATCHES
+from dominoenv.core.threads import Guard, one_thread
 from dominoenv.errors import CheckpointError, DominoError, IllegalActionError
 from dominoenv.opponents.pool import Member, Opponents, as_pool
 from dominoenv.policies import Policy
@@ -84,6 +85,7 @@ class LearnerGames:
         **episode: Unpack[EpisodeKeywords],
     ) -> None:
         self._seed = checked_seed(seed)
+        self._guard = Guard()
         self.options = LEARNER.changed(LearnerGames, episode)
         self.options.check_engine()
         # an opponent's illegal action is a fault, whatever a learner's is
@@ -109,6 +111,7 @@ class LearnerGames:
 
     # ------------------------------------------------------------------------------------- playing
 
+    @one_thread
     def reset(self, seed: int | None = None, match: int | None = None) -> None:
         """Begin a new episode in every game: game i plays match `match` + i (0 + i) of the seed.
 
@@ -127,6 +130,7 @@ class LearnerGames:
         self._seated.clear()
         self._begin(self._all)
 
+    @one_thread
     def deal(self, seed: int | None = None, options: Mapping[str, Any] | None = None) -> None:
         """Begin an episode in every game, as Gymnasium's `reset` asks for it.
 
@@ -142,12 +146,14 @@ class LearnerGames:
             self.restart(self._all)
         self._is_fresh = False
 
+    @one_thread
     def restart(self, games: NDArray[np.int64]) -> None:
         """Begin the next episode in some games, whether theirs is over or not."""
         if games.size:
             self.game.restart(games)
             self._begin(games)
 
+    @one_thread
     def step(self, actions: Any, games: NDArray[np.int64] | None = None) -> NDArray[np.float32]:
         """Carry out the learner's actions; let the others play until it is to move again.
 
@@ -306,6 +312,7 @@ class LearnerGames:
 
     # --------------------------------------------------------------------------------------- state
 
+    @one_thread
     def get_state(self) -> dict[str, Any]:
         """Return all that play depends on, as plain arrays and one JSON text; see `set_state`."""
         here = self.pool.members
@@ -325,6 +332,7 @@ class LearnerGames:
             ),
         }
 
+    @one_thread
     def set_state(self, state: Mapping[str, Any]) -> None:
         """Put back what `get_state` of games made alike returned.
 

@@ -18,6 +18,7 @@ from dominoenv.core.arguments import positive
 from dominoenv.core.episode import PETTINGZOO, EpisodeOptions
 from dominoenv.core.round import PLAYING
 from dominoenv.core.rules import Rules
+from dominoenv.core.threads import one_thread
 from dominoenv.envs.keywords import RulesLike, split_keywords
 from dominoenv.errors import DominoError, IllegalActionError, UnknownNameError, nearest
 from dominoenv.games import stepping
@@ -41,6 +42,7 @@ class OneGame(BatchedGame):
         self._skip_empty_episodes()
         self._is_fresh = True  # dealt, and no episode asked for yet
 
+    @one_thread
     def deal(self, seed: int | None, match: int | None) -> None:
         """Begin an episode: of a seed, of a match of the seed, or the one that comes next."""
         if seed is not None or match is not None:
@@ -64,6 +66,7 @@ class OneGame(BatchedGame):
         """Return the seat to move."""
         return self.states["to_move"].item(0)  # type: ignore[no-any-return]
 
+    @one_thread
     def play(self, action: Any) -> bool:
         """Carry out one action, checked; return whether a round has ended with it.
 
@@ -99,11 +102,13 @@ class OneGame(BatchedGame):
             self._recorder.stepped(self._all, self._action)
         return self._outcomes["round_over"].item(0)  # type: ignore[no-any-return]
 
+    @one_thread
     def view(self, seat: int) -> Any:
         """Return (L,) uint8, what a seat may know, whoever is to move."""
         self._seat[0] = seat
         return self._rows(self._all, self._seat)[0]
 
+    @one_thread
     def views(self) -> Any:
         """Return (P, L) uint8, what each seat may know."""
         seats = np.arange(self.rules.players)

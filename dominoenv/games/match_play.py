@@ -14,6 +14,7 @@ from dominoenv.core.arguments import checked_seed
 from dominoenv.core.options import whole_number
 from dominoenv.core.round import PLAYING
 from dominoenv.core.rules import Rules
+from dominoenv.core.threads import Guard, one_thread
 from dominoenv.errors import DominoError, GameOverError, IllegalActionError, PositionError
 from dominoenv.games import stepping
 from dominoenv.games.positions import position_of, record_of
@@ -63,6 +64,7 @@ class MatchPlay:
 
     def _set_up(self, states: NDArray[np.void]) -> None:
         kind = kind_of(self.rules)
+        self._guard = Guard()
         self._states = states
         self._texts = move_texts(self.rules)
         self._settings = np.zeros(1, stepping.SETTINGS)  # one round, no autoreset, nothing observed
@@ -106,6 +108,7 @@ class MatchPlay:
             raise IllegalActionError(f"action {action!r}: actions are 0 ... {len(texts) - 1}")
         return texts[action]
 
+    @one_thread
     def push(self, move: str) -> None:
         """Make a move.
 
@@ -159,6 +162,7 @@ class MatchPlay:
         except PositionError:
             return ""
 
+    @one_thread
     def next_round(self, seed: int | None = None) -> None:
         """Deal the next round. A game made from a position needs a seed once.
 
@@ -233,6 +237,7 @@ class MatchPlay:
         """The moves of this round so far, as text; of a position's round, those since."""
         return self._moves.copy()
 
+    @one_thread
     def observation(self) -> tuple[NDArray[np.uint8], NDArray[np.int8]]:
         """Return what the seat to move may know, and its mask, as policies take them.
 
@@ -252,6 +257,7 @@ class MatchPlay:
         """Return the position, a dict of plain JSON values."""
         return position_of(self.rules, self._states[0])
 
+    @one_thread
     def copy(self) -> Self:
         """Return an independent game that goes on identically."""
         return deepcopy(self)

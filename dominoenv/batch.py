@@ -202,7 +202,6 @@ class BatchedGame:
         if self._recorder is not None:
             self._recorder.began(games)
 
-    @one_thread
     def step(self, actions: ArrayLike, games: ArrayLike | None = None) -> None:
         """Carry out one action of the seat to move in each game, or in some `games`.
 
@@ -212,9 +211,8 @@ class BatchedGame:
         """
         index = self._games(games)
         chosen = as_array("actions", actions, IllegalActionError)
-        if chosen.size == 0:
-            chosen = chosen.astype(np.int64)
-        if chosen.shape != index.shape or chosen.dtype.kind not in "iu":
+        is_whole = chosen.dtype.kind in "iu" or chosen.size == 0
+        if chosen.shape != index.shape or not is_whole:
             raise IllegalActionError(
                 f"actions must be {len(index)} whole numbers, one for each game, not an array of "
                 f"shape {chosen.shape} and dtype {chosen.dtype}"
@@ -260,9 +258,12 @@ class BatchedGame:
         """Step some games; return -1, or the place of the first illegal action."""
         if self.num_threads == 1:
             return self._drive(games, actions, stepping.CHECK_AND_MOVE)
+        return self._carry_out_in_threads(games, actions)
 
+    @one_thread
+    def _carry_out_in_threads(self, games: NDArray[np.int64], actions: NDArray[np.int64]) -> int:
         def check(part: slice) -> int:
-            place = self._drive(games[part], actions[part], stepping.CHECK)
+            place = self._advance(games[part], actions[part], stepping.CHECK)
             return place + part.start if place >= 0 else place
 
         illegal = [place for place in map_slices(games.size, self.num_threads, check) if place >= 0]
@@ -270,11 +271,20 @@ class BatchedGame:
             map_slices(
                 games.size,
                 self.num_threads,
-                lambda part: self._drive(games[part], actions[part], stepping.MOVE),
+                lambda part: self._advance(games[part], actions[part], stepping.MOVE),
             )
         return illegal[0] if illegal else -1
 
     def _drive(self, games: NDArray[np.int64], numbers: NDArray[np.int64], work: int) -> int:
+        """Do `work` of `advance_games` as the only thread."""
+        guard = self._guard
+        try:
+            guard.enter()
+            return self._advance(games, numbers, work)
+        finally:
+            guard.leave()
+
+    def _advance(self, games: NDArray[np.int64], numbers: NDArray[np.int64], work: int) -> int:
         place: int = stepping.advance_games(
             self.states,
             self.rules.record,

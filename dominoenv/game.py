@@ -67,7 +67,6 @@ class Game(MatchPlay):
 
     # ------------------------------------------------------------------------------------- playing
 
-    @one_thread
     def push(self, move: str, annotation: Mapping[str, Mapping[str, float]] | None = None) -> None:
         """Make a move.
 
@@ -76,11 +75,15 @@ class Game(MatchPlay):
         legal moves if it is not one of them, GameOverError when the round is over, RecordError for
         an invalid annotation; the state is left unchanged then.
         """
-        action, checked = self._checked_move(move), None
-        if annotation is not None:
-            checked = checked_annotation(annotation, self.legal_moves(), self.written)
-        self._carry_out(action)
-        self._annotations.append(checked)
+        try:
+            self._guard.enter()
+            action, checked = self._checked_move(move), None
+            if annotation is not None:
+                checked = checked_annotation(annotation, self.legal_moves(), self.written)
+            self._carry_out(action)
+            self._annotations.append(checked)
+        finally:
+            self._guard.leave()
 
     @one_thread
     def next_round(self, seed: int | None = None) -> None:

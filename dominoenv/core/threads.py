@@ -48,13 +48,34 @@ def _helpers(size: int, process: int) -> ThreadPoolExecutor:
 
 
 class Guard:
-    """Which threads are in an object's methods; a copy of the object begins with nobody in it."""
+    """Lets one thread at a time into an object, and refuses the others instead of letting them wait.
+
+    Two threads that take turns in one game are a mistake. The thread that is in may enter again. A
+    copy of the object begins with nobody in it. `enter` belongs inside of `try`, and `leave` under
+    its `finally`: then an interrupt (Ctrl-C) leaves nobody behind. A list costs less than a lock.
+    """
+
+    __slots__ = ("_threads",)
 
     def __init__(self) -> None:
-        self.threads: list[int] = []  # one entry a call; the first is the owner's
+        self._threads: list[int] = []  # one entry a call; the first is of the thread that is in
 
     def __reduce__(self) -> tuple[type[Guard], tuple[()]]:
         return Guard, ()
+
+    def enter(self) -> None:
+        """Let the calling thread in, or raise DominoError."""
+        threads, own = self._threads, get_ident()
+        threads.append(own)
+        if threads[0] != own:
+            raise DominoError(
+                "in use by another thread: one thread at a time may use a game, a batch or an "
+                "environment; give each thread its own"
+            )
+
+    def leave(self) -> None:
+        """Undo `enter`, whatever became of it."""
+        self._threads.pop()
 
 
 class Guarded(Protocol):
@@ -64,25 +85,15 @@ class Guarded(Protocol):
 
 
 def one_thread(method: Callable[Concatenate[S, P], R]) -> Callable[Concatenate[S, P], R]:
-    """Let one thread at a time into an object's methods; the others raise DominoError.
-
-    They are refused instead of kept waiting: two threads that take turns in one game are a mistake.
-    The thread that is in may call other such methods. A list costs less than a lock, and whoever is
-    interrupted (Ctrl-C) leaves it: it is entered inside of `try`.
-    """
+    """Guard a method, as a decorator; those where its cost counts do it themselves."""
 
     @wraps(method)
     def guarded(self: S, /, *args: P.args, **kwargs: P.kwargs) -> R:
-        threads, own = self._guard.threads, get_ident()
+        guard = self._guard
         try:
-            threads.append(own)
-            if threads[0] != own:
-                raise DominoError(
-                    "in use by another thread: one thread at a time may use a game, a batch or an "
-                    "environment; give each thread its own"
-                )
+            guard.enter()
             return method(self, *args, **kwargs)
         finally:
-            threads.pop()
+            guard.leave()
 
     return guarded

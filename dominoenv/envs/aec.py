@@ -63,7 +63,7 @@ class DominoAEC(PettingZooBase, AECEnv[str, Observation, int]):  # type: ignore[
 
     def observe(self, agent: str) -> Observation:
         """Return what an agent may know now. Raises UnknownNameError for an unknown agent."""
-        seat = self._seats[self._known(agent)]
+        seat = self._seat_of(agent)
         if seat == self._mover and not self.terminations[agent]:
             row, mask = self.game.observations[0], self.game.masks[0].copy()
         else:

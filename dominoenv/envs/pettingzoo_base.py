@@ -66,7 +66,6 @@ class OneGame(BatchedGame):
         """Return the seat to move."""
         return self.states["to_move"].item(0)  # type: ignore[no-any-return]
 
-    @one_thread
     def play(self, action: Any) -> bool:
         """Carry out one action, checked; return whether a round has ended with it.
 
@@ -176,16 +175,17 @@ class PettingZooBase:
 
     def observation_space(self, agent: str) -> spaces.Dict:
         """Return an agent's observation space, the same object every time."""
-        return self.observation_spaces[self._known(agent)]
+        return self.observation_spaces[self.possible_agents[self._seat_of(agent)]]
 
     def action_space(self, agent: str) -> Any:
         """Return an agent's action space, the same object every time."""
-        return self.action_spaces[self._known(agent)]
+        return self.action_spaces[self.possible_agents[self._seat_of(agent)]]
 
-    def _known(self, agent: str) -> str:
-        if not isinstance(agent, str) or agent not in self._seats:
-            raise UnknownNameError(f"agent {agent!r}: {nearest(agent, self._seats)}")
-        return agent
+    def _seat_of(self, agent: str) -> int:
+        try:
+            return self._seats[agent]
+        except (KeyError, TypeError):
+            raise UnknownNameError(f"agent {agent!r}: {nearest(agent, self._seats)}") from None
 
     def state(self) -> NDArray[np.float32]:
         """Return the full truth, for centralised critics: (P * L + T,) float32 in [0, 1].

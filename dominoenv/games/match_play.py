@@ -108,14 +108,17 @@ class MatchPlay:
             raise IllegalActionError(f"action {action!r}: actions are 0 ... {len(texts) - 1}")
         return texts[action]
 
-    @one_thread
     def push(self, move: str) -> None:
         """Make a move.
 
         Raises IllegalActionError naming the legal moves if it is not one of them, GameOverError
         when the round is over; the state is left unchanged then.
         """
-        self._carry_out(self._checked_move(move))
+        try:
+            self._guard.enter()
+            self._carry_out(self._checked_move(move))
+        finally:
+            self._guard.leave()
 
     def _checked_move(self, move: str) -> int:
         """Return the action of a legal move; see `push`."""

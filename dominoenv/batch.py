@@ -6,7 +6,8 @@ Letters: B games, P seats, T tiles, L entries of an observation, A actions.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from copy import deepcopy
+from copy import copy, deepcopy
+from threading import get_ident
 from typing import Any, Protocol, Self, Unpack
 
 import numpy as np
@@ -24,7 +25,7 @@ from dominoenv.core.layout import Layout
 from dominoenv.core.round import PLAYING
 from dominoenv.core.rules import Rules
 from dominoenv.core.streams import MAX_MATCHES
-from dominoenv.core.threads import Guard, map_slices, one_thread
+from dominoenv.core.threads import Guard, in_use, map_slices, one_thread
 from dominoenv.errors import (
     DominoError,
     GameOverError,
@@ -263,41 +264,44 @@ class BatchedGame:
     @one_thread
     def _carry_out_in_threads(self, games: NDArray[np.int64], actions: NDArray[np.int64]) -> int:
         def check(part: slice) -> int:
-            place = self._advance(games[part], actions[part], stepping.CHECK)
+            place = self._helper()._drive(games[part], actions[part], stepping.CHECK)
             return place + part.start if place >= 0 else place
+
+        def move(part: slice) -> None:
+            self._helper()._drive(games[part], actions[part], stepping.MOVE)
 
         illegal = [place for place in map_slices(games.size, self.num_threads, check) if place >= 0]
         if not illegal:
-            map_slices(
-                games.size,
-                self.num_threads,
-                lambda part: self._advance(games[part], actions[part], stepping.MOVE),
-            )
+            map_slices(games.size, self.num_threads, move)
         return illegal[0] if illegal else -1
 
-    def _drive(self, games: NDArray[np.int64], numbers: NDArray[np.int64], work: int) -> int:
-        """Do `work` of `advance_games` as the only thread."""
-        guard = self._guard
-        try:
-            guard.enter()
-            return self._advance(games, numbers, work)
-        finally:
-            guard.leave()
+    def _helper(self) -> Self:
+        """Return a batch of the same arrays, for a thread that helps."""
+        helper = copy(self)
+        helper._guard = Guard()
+        return helper
 
-    def _advance(self, games: NDArray[np.int64], numbers: NDArray[np.int64], work: int) -> int:
-        place: int = stepping.advance_games(
-            self.states,
-            self.rules.record,
-            self._settings,
-            games,
-            numbers,
-            self.masks,
-            self.observations,
-            self.rewards,
-            self._outcomes,
-            work,
-        )
-        return place
+    def _drive(self, games: NDArray[np.int64], numbers: NDArray[np.int64], work: int) -> int:
+        threads, own = self._guard.threads, get_ident()
+        try:
+            threads.append(own)
+            if threads[0] != own:
+                raise in_use()
+            place: int = stepping.advance_games(
+                self.states,
+                self.rules.record,
+                self._settings,
+                games,
+                numbers,
+                self.masks,
+                self.observations,
+                self.rewards,
+                self._outcomes,
+                work,
+            )
+            return place
+        finally:
+            threads.pop()
 
     def _illegal(self, game: int, action: int) -> DominoError:
         if self.states["ending"][game] != PLAYING:

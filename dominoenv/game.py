@@ -75,15 +75,11 @@ class Game(MatchPlay):
         legal moves if it is not one of them, GameOverError when the round is over, RecordError for
         an invalid annotation; the state is left unchanged then.
         """
-        try:
-            self._guard.enter()
-            action, checked = self._checked_move(move), None
-            if annotation is not None:
-                checked = checked_annotation(annotation, self.legal_moves(), self.written)
-            self._carry_out(action)
-            self._annotations.append(checked)
-        finally:
-            self._guard.leave()
+        action, checked = self._checked_move(move), None
+        if annotation is not None:
+            checked = checked_annotation(annotation, self.legal_moves(), self.written)
+        self._carry_out(action)
+        self._annotations.append(checked)
 
     @one_thread
     def next_round(self, seed: int | None = None) -> None:

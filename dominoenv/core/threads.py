@@ -48,34 +48,20 @@ def _helpers(size: int, process: int) -> ThreadPoolExecutor:
 
 
 class Guard:
-    """Lets one thread at a time into an object, and refuses the others instead of letting them wait.
+    """Which threads are in an object; a copy of the object begins with nobody in it.
 
-    Two threads that take turns in one game are a mistake. The thread that is in may enter again. A
-    copy of the object begins with nobody in it. `enter` belongs inside of `try`, and `leave` under
-    its `finally`: then an interrupt (Ctrl-C) leaves nobody behind. A list costs less than a lock.
+    `threads` has one entry a call, and the first belongs to the thread that is let in. A list costs
+    less than a lock, and an interrupt (Ctrl-C) leaves nobody behind where the entry is made inside
+    of `try` and taken back by `finally`.
     """
 
-    __slots__ = ("_threads",)
+    __slots__ = ("threads",)
 
     def __init__(self) -> None:
-        self._threads: list[int] = []  # one entry a call; the first is of the thread that is in
+        self.threads: list[int] = []
 
     def __reduce__(self) -> tuple[type[Guard], tuple[()]]:
         return Guard, ()
-
-    def enter(self) -> None:
-        """Let the calling thread in, or raise DominoError."""
-        threads, own = self._threads, get_ident()
-        threads.append(own)
-        if threads[0] != own:
-            raise DominoError(
-                "in use by another thread: one thread at a time may use a game, a batch or an "
-                "environment; give each thread its own"
-            )
-
-    def leave(self) -> None:
-        """Undo `enter`, whatever became of it."""
-        self._threads.pop()
 
 
 class Guarded(Protocol):
@@ -85,15 +71,29 @@ class Guarded(Protocol):
 
 
 def one_thread(method: Callable[Concatenate[S, P], R]) -> Callable[Concatenate[S, P], R]:
-    """Guard a method, as a decorator; those where its cost counts do it themselves."""
+    """Let one thread at a time into an object's methods, as a decorator: the others are refused.
+
+    They don't wait, because two threads that take turns in one game are a mistake. The thread that
+    is in may call other such methods. Where every nanosecond counts, the lines stand in the method.
+    """
 
     @wraps(method)
     def guarded(self: S, /, *args: P.args, **kwargs: P.kwargs) -> R:
-        guard = self._guard
+        threads, own = self._guard.threads, get_ident()
         try:
-            guard.enter()
+            threads.append(own)
+            if threads[0] != own:
+                raise in_use()
             return method(self, *args, **kwargs)
         finally:
-            guard.leave()
+            threads.pop()
 
     return guarded
+
+
+def in_use() -> DominoError:
+    """Return the error for a thread that is not let in."""
+    return DominoError(
+        "in use by another thread: one thread at a time may use a game, a batch or an environment; "
+        "give each thread its own"
+    )

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from copy import deepcopy
 from functools import lru_cache
+from threading import get_ident
 from typing import Any, Self
 
 import numpy as np
@@ -14,7 +15,7 @@ from dominoenv.core.arguments import checked_seed
 from dominoenv.core.options import whole_number
 from dominoenv.core.round import PLAYING
 from dominoenv.core.rules import Rules
-from dominoenv.core.threads import Guard, one_thread
+from dominoenv.core.threads import Guard, in_use, one_thread
 from dominoenv.errors import DominoError, GameOverError, IllegalActionError, PositionError
 from dominoenv.games import stepping
 from dominoenv.games.positions import position_of, record_of
@@ -114,11 +115,7 @@ class MatchPlay:
         Raises IllegalActionError naming the legal moves if it is not one of them, GameOverError
         when the round is over; the state is left unchanged then.
         """
-        try:
-            self._guard.enter()
-            self._carry_out(self._checked_move(move))
-        finally:
-            self._guard.leave()
+        self._carry_out(self._checked_move(move))
 
     def _checked_move(self, move: str) -> int:
         """Return the action of a legal move; see `push`."""
@@ -137,20 +134,30 @@ class MatchPlay:
 
     def _carry_out(self, action: int) -> None:
         """Make a legal move."""
-        self._moves.append(self._texts.texts[self.to_move][action])
-        self._action[0] = action
-        stepping.advance_games(
-            self._states,
-            self.rules.record,
-            self._settings,
-            _GAMES,
-            self._action,
-            self._masks,
-            self._rows,
-            self._rewards,
-            self._outcomes,
-            stepping.MOVE,
-        )
+        threads, own = self._guard.threads, get_ident()
+        try:
+            threads.append(own)
+            if threads[0] != own:
+                raise in_use()
+            text = self._texts.texts[self.to_move][action]
+            self._action[0] = action
+            place = stepping.advance_games(
+                self._states,
+                self.rules.record,
+                self._settings,
+                _GAMES,
+                self._action,
+                self._masks,
+                self._rows,
+                self._rewards,
+                self._outcomes,
+                stepping.CHECK_AND_MOVE,
+            )
+            if place >= 0:  # it was legal when it was checked
+                raise in_use()
+            self._moves.append(text)
+        finally:
+            threads.pop()
 
     def written(self, move: object) -> str:
         """Return a move of the seat to move as the library writes it; "" if it is none."""

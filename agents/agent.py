@@ -56,8 +56,8 @@ class Agent(Policy):
     """Plays by a kernel. Subclasses declare parameters, and name their kernel and their games.
 
     It keeps nothing of a decision but the state of `rng`, so that any number of threads may ask one
-    agent. Parameters stand fast once the agent is made. Raises RulesError for one of the wrong type,
-    out of its range or no such choice.
+    agent. Parameters stand fast once the agent is made. Raises RulesError for one of the wrong
+    type, out of its range or no such choice.
     """
 
     rules: Rules = field(repr=False)

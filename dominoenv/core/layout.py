@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 
 from dominoenv.errors import DominoError, UnknownNameError, nearest
 
-RAW, SCALED = np.dtype(np.uint8), np.dtype(np.float32)
+RAW = np.dtype(np.uint8)
 
 
 @dataclass(frozen=True)
@@ -88,7 +88,7 @@ class Layout:
         """Return raw rows (..., L) as float32 in [0, 1]. Raises DominoError for other arrays."""
         if self._checked(rows).dtype != RAW:
             raise DominoError(f"raw observations are uint8, not {rows.dtype}")
-        return np.multiply(rows, self.scale, dtype=SCALED)
+        return rows * self.scale
 
     def raw(self, rows: NDArray[Any]) -> NDArray[np.uint8]:
         """Return rows (..., L) as raw uint8, whichever of the two forms they come in.

@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterable, Mapping
-from copy import copy
 from dataclasses import replace
 from typing import Any, NamedTuple, Unpack
 
@@ -251,8 +250,9 @@ class LearnerGames:
             self.seats[games] = (matches % self.num_games + matches // self.num_games) % players
         else:
             self.seats[games] = self.seat
-        self.lineup[games] = self.pool.draw(self._seed, matches)
-        self._bring_in(self.pool.members)
+        members = self.pool.members  # it may change in another thread
+        self.lineup[games] = self.pool.draw(self._seed, matches, members)
+        self._bring_in(members)
 
     def _bring_in(self, members: Iterable[Member]) -> None:
         """Let members play here; forget former ones that no line-up names any more."""
@@ -261,8 +261,7 @@ class LearnerGames:
             if not (self.lineup == number).any():
                 del self._seated[number]
         for number in here.keys() - self._seated.keys():
-            policy = copy(here[number].policy)
-            policy.rng = np.random.default_rng([self._seed, number, *self._agent_seed])
+            policy = here[number].policy.copy([self._seed, number, *self._agent_seed])
             self._seated[number] = Seated(here[number], policy)
 
     # ------------------------------------------------------------------------------------- reading

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from copy import copy, deepcopy
+from itertools import combinations
 from threading import get_ident
 from typing import Any, Protocol, Self, Unpack
 
@@ -96,9 +97,10 @@ class BatchedGame:
 
         rules: a rules object, a game's name, or a dict with a `game` and its options. out: arrays
         of the caller by name, C-contiguous, that are written instead of new ones: `masks`,
-        `observations`, `rewards` (shared memory, rows of a rollout buffer). num_threads: that step
-        the games of a large batch; the games are the same with any number.
-        Raises RulesError and other DominoErrors for invalid arguments.
+        `observations`, `rewards` (shared memory, rows of a rollout buffer); they overlap neither
+        each other nor what a step is given. num_threads: that step the games of a large batch; the
+        games are the same with any number. Raises RulesError and other DominoErrors for invalid
+        arguments.
         """
         self.options = BATCH.changed(BatchedGame, episode)
         self.options.check_engine()
@@ -126,6 +128,7 @@ class BatchedGame:
         self.num_actions: int = kind.observe.num_actions(self.rules)
         self.states = np.zeros(self.num_games, kind.state)
         outputs = self._outputs(given)
+        self._given = [(name, outputs[name]) for name in given]
         self.masks: NDArray[np.int8] = outputs["masks"]
         self.observations: NDArray[np.uint8] = outputs["observations"]
         self.rewards: NDArray[np.float32] = outputs["rewards"]
@@ -147,8 +150,12 @@ class BatchedGame:
         arrays = {}
         for name, (width, dtype) in widths.items():
             shape = self.num_games, width
-            arrays[name] = given[name] if name in given else np.zeros(shape, dtype)
-            _check_output(name, arrays[name], shape, np.dtype(dtype))
+            if name in given:
+                _check_output(name, given[name], shape, np.dtype(dtype))
+            # `asarray`: a subclass may compute in ways of its own
+            arrays[name] = np.asarray(given[name]) if name in given else np.zeros(shape, dtype)
+        for one, other in combinations(arrays, 2):
+            _refuse_overlap(f"out: {one}", arrays[one], other, arrays[other])
         return arrays
 
     # ------------------------------------------------------------------------------------- playing
@@ -219,6 +226,9 @@ class BatchedGame:
                 f"shape {chosen.shape} and dtype {chosen.dtype}"
             )
         chosen = np.ascontiguousarray(chosen, np.int64)
+        for name, output in self._given:  # a kernel writes there before it has read all of these
+            _refuse_overlap("actions", chosen, f"out: {name}", output)
+            _refuse_overlap("games", index, f"out: {name}", output)
         if self.options.replaces_illegal:
             self._step_replaced(index, chosen)
         else:
@@ -419,8 +429,9 @@ class BatchedGame:
         numbers out of range, with a tile in two places. Whether legal play leads there is not
         checked.
         """
-        check_states(self.rules, as_states(self.rules, states, self.num_games))
-        self.states[:] = states
+        checked = as_states(self.rules, states, self.num_games).copy()  # others may write in it
+        check_states(self.rules, checked)
+        self.states[:] = checked
         self.refresh()
 
     @one_thread
@@ -500,6 +511,12 @@ class BatchedGame:
         if array.size and not (array.min() >= 0 and array.max() < limit):
             raise DominoError(f"{name} must lie in 0 ... {limit - 1}")
         return np.ascontiguousarray(array, np.int64)
+
+
+def _refuse_overlap(one: str, array: NDArray[Any], other: str, output: NDArray[Any]) -> None:
+    """Raise DominoError for two contiguous arrays that have memory in common."""
+    if np.may_share_memory(array, output):  # exact for contiguous ones
+        raise DominoError(f"{one} and {other} overlap: give each its own memory")
 
 
 def _check_output(name: str, array: Any, shape: tuple[int, int], dtype: np.dtype[Any]) -> None:

@@ -158,9 +158,10 @@ class OpponentPool:
         return name in self._members
 
     def __getitem__(self, name: str) -> Member:
-        if name not in self._members:
-            raise UnknownNameError(f"opponent {name!r}: {nearest(name, self._members)}")
-        return self._members[name]
+        members = self._members
+        if name not in members:
+            raise UnknownNameError(f"opponent {name!r}: {nearest(name, members)}")
+        return members[name]
 
     @property
     def members(self) -> tuple[Member, ...]:

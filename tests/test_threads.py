@@ -34,9 +34,6 @@ from dominoenv.opponents.pool import OpponentPool
 from dominoenv.policies import POLICIES, HeaviestPolicy, RandomPolicy
 
 RULES = make_rules("mexican_train", players=3, max_pip=6)
-OTHERS = {
-    name: make_rules(name, players=3, max_pip=6) for name in ("mexican_train", "chicken_foot")
-}
 
 # Each line of its output is a failure.
 TOGETHER = """
@@ -70,7 +67,7 @@ def compare(what, works):
             print(what, other if isinstance(other, str) else "another result")
 
 def played(rules, opponents, seed, steps):
-    games, seen = LearnerGames(rules, 32, opponents, seed=seed), []
+    games, seen = LearnerGames(rules, 200, opponents, seed=seed), []
     for _ in range(steps):
         rewards = games.step(games.masks().argmax(1))
         games.restart(np.flatnonzero(games.done))
@@ -79,10 +76,10 @@ def played(rules, opponents, seed, steps):
 """
 POLICIES_TOGETHER = """
 for game in ("mexican_train", "chicken_foot"):
-    rules = make_rules(game, players=3, max_pip=6)
+    rules = make_rules(game, players=3, max_pip=9)
     for name in policy_names(game):
         shared = make_policy(name, rules, seed=1)
-        compare(name, [lambda i=i: played(rules, shared, i, 12) for i in range(3)])
+        compare(name, [lambda i=i: played(rules, shared, i, 10) for i in range(3)])
 
         def asked(seed):  # the object itself: whoever draws in it, its actions are legal
             batch = BatchedGame(rules, 64, seed=seed)
@@ -106,7 +103,7 @@ from dominoenv.opponents.trained import TrainedPolicy, make_network
 
 torch.manual_seed(0)
 torch.set_num_threads(1)
-rules = make_rules("mexican_train", players=3, max_pip=6)
+rules = make_rules("mexican_train", players=3, max_pip=9)
 network = make_network(rules, {"hidden": [8], "activation": "tanh"})
 probe, rng = make_policy("random", rules), np.random.default_rng(0)
 sizes = probe.layout.size, 8, probe.num_actions
@@ -119,7 +116,7 @@ pool = OpponentPool(rules, [(member, 1) for member in members])
 def single():
     env = DominoEnv("mexican_train", rules, opponents=pool, seed=3)
     (row, info), seen = env.reset(), []
-    for _ in range(60):
+    for _ in range(30):
         row, reward, ended, cut, info = env.step(int(info["action_mask"].argmax()))
         seen += [row["observation"].tobytes() if isinstance(row, dict) else row.tobytes(), reward]
         if ended or cut:
@@ -127,19 +124,19 @@ def single():
     return seen
 
 def vector():
-    env = DominoVectorEnv("mexican_train", rules, num_envs=16, opponents=pool, seed=4)
+    env = DominoVectorEnv("mexican_train", rules, num_envs=100, opponents=pool, seed=4)
     (rows, info), seen = env.reset(), []
-    for _ in range(20):
+    for _ in range(10):
         rows, rewards, *_ = env.step(env.action_masks().argmax(1))
         seen.append(rewards.tobytes())
     return seen
 
 def vec():
-    env = DominoVecEnv(rules, 16, opponents=pool, seed=5)
+    env = DominoVecEnv(rules, 100, opponents=pool, seed=5)
     env.reset()
     def step():
         return env.step(np.stack(env.env_method("action_masks")).argmax(1))
-    return [step()[1].tobytes() for _ in range(20)]
+    return [step()[1].tobytes() for _ in range(10)]
 
 def game():
     match = Game("mexican_train", rules, seed=6)
@@ -152,7 +149,7 @@ def searched():
     hidden = batch.redeal_hidden(0, np.random.default_rng(1))
     return playouts(rules, hidden.states, 3, seed=2).penalties.tolist()
 
-learners = [lambda i=i: played(rules, pool, i, 12) for i in range(2)]
+learners = [lambda i=i: played(rules, pool, i, 10) for i in range(2)]
 compare("pool", [single, vector, vec, *learners, game, game, searched])
 """
 ONE_BATCH = """
@@ -164,7 +161,7 @@ for num_games, num_threads in ((1, 1), (300, 1), (600, 2)):
     batch = BatchedGame(rules, num_games, seed=1, num_threads=num_threads)
 
     def hammer():
-        for step in range(150):
+        for step in range(40):
             try:
                 batch.step(batch.masks.argmax(1))
                 if step % 10 == 0:
@@ -180,7 +177,7 @@ for num_games, num_threads in ((1, 1), (300, 1), (600, 2)):
 game = Game("mexican_train", rules, seed=1)
 
 def push():
-    for _ in range(300):
+    for _ in range(100):
         try:
             game.push(game.legal_moves()[0])
             game.observation()

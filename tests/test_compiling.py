@@ -625,8 +625,10 @@ def cell(number, file):
     return space["f"]
 
 kernels = [make(1), make(2), outer(1)(3), outer(1)(4), outer(2)(3), by_default(5), by_default(6)]
-kernels += [recursive(7), recursive(8), A.f, A.B.f, kernel(lambda x: x + 9), kernel(lambda x: x - 9)]
-kernels += [of_value(v) for v in ((1, 2), (3, 4), Pair(5, 6), np.array([7, 8]), np.array([9, 10.5]))]
+kernels += [recursive(7), recursive(8), A.f, A.B.f]
+kernels += [kernel(lambda x: x + 9), kernel(lambda x: x - 9)]
+kernels += [of_value(value) for value in ((1, 2), (3, 4), Pair(5, 6))]
+kernels += [of_value(value) for value in (np.array([7, 8]), np.array([9, 10.5]))]
 kernels += [outside, late]
 kernels += [cell(1, "/no/ipykernel_1/1.py"), cell(2, "/no/ipykernel_1/1.py"), cell(3, "<stdin>")]
 print([float(f(1000)) for f in kernels])
@@ -642,10 +644,9 @@ def test_functions_of_one_name_never_get_each_others_code(own: Path) -> None:
         (own / folder).mkdir()
         code = f"from dominoenv.core.compiling import kernel\n@kernel\ndef f(x): return '{folder}'"
         (own / folder / "alike.py").write_text(code, encoding="utf-8")
-    added = [1, 2, 3, 4, 1003, 5, 6, -993, -992, 100, 200, 9, -9, 3, 7, 11, 15, 19.5]
+    added = [1, 2, 3, 4, 1003, 5, 6, 7, 8, 100, 200, 9, -9, 3, 7, 11, 15, 19.5]
     for outside in ("20", "30", "20"):
         expected = [1000.0 + more for more in (*added, int(outside), 2, 1, 2, 3)]
-        expected[7:9] = [1007.0, 1008.0]
         process = start(own, "import mine.alike", OUTSIDE=outside)
         output, said = process.communicate()
         assert process.returncode == 0, said

@@ -250,7 +250,6 @@ class BatchedGame:
         self.illegal_actions[games] = illegal
         self.rewards[offenders] += np.float32(self.options.illegal_price)
 
-    @one_thread
     def replace_illegal(
         self, actions: NDArray[np.int64], games: NDArray[np.int64]
     ) -> tuple[NDArray[np.int64], NDArray[np.bool_]]:

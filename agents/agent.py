@@ -8,6 +8,7 @@ which `make_kernel` (`factory.py`) makes around a scoring function. To write one
 from __future__ import annotations
 
 import operator
+import threading
 from dataclasses import KW_ONLY, InitVar, dataclass, field, fields
 from typing import Any, ClassVar
 
@@ -40,12 +41,23 @@ def choice(choices: tuple[str, ...], meaning: str) -> Any:
     return field(default=choices[0], metadata={"meaning": meaning, "choices": choices})
 
 
+class Scratch(threading.local):
+    """What a kernel fills while it runs: each thread has its own, which all agents share."""
+
+    def __init__(self) -> None:
+        self.features = np.zeros(1, FEATURES)
+
+
+_scratch = Scratch()
+
+
 @dataclass(eq=False)
 class Agent(Policy):
     """Plays by a kernel. Subclasses declare parameters, and name their kernel and their games.
 
-    Parameters stand fast once the agent is made. Raises RulesError for one of the wrong type, out
-    of its range or no such choice.
+    It keeps nothing of a decision but the state of `rng`, so that any number of threads may ask one
+    agent. Parameters stand fast once the agent is made. Raises RulesError for one of the wrong
+    type, out of its range or no such choice.
     """
 
     rules: Rules = field(repr=False)
@@ -57,7 +69,7 @@ class Agent(Policy):
 
     Arguments: rows (n, L) raw; masks (n, A); draws (n,) in [0, 1), for ties; actions (n,), written;
     then one record each, shape (1,): rules, offsets of the parts, parameters, and the features,
-    which the kernel fills; scores (A,), written.
+    which the kernel fills, whatever they hold before; scores (A,), written for legal actions.
     """
 
     def __post_init__(self, seed: int) -> None:
@@ -68,8 +80,6 @@ class Agent(Policy):
                 setattr(self, spec.name, value)
         self._offsets = offsets(self.layout)
         self._parameters = self._numbers()
-        self._features = np.zeros(1, FEATURES)
-        self._scores = np.zeros(self.num_actions)
 
     def _numbers(self) -> NDArray[np.void]:
         """Return the parameters as one record of float64, shape (1,): a choice by its place."""
@@ -101,18 +111,20 @@ class Agent(Policy):
 
     def act(self, observations: Observations, masks: Masks) -> Actions:
         """Return one legal action for each of n decisions."""
-        return self._run(observations, masks, self.rng.random(len(masks)))
+        draws = self.rng.random(len(masks))
+        return self._run(observations, masks, draws, np.empty(self.num_actions))
 
     def scores(self, observations: Observations, masks: Masks) -> Numbers:
         """Return (n, A) how good the kernel holds each legal action to be; 0 for the others."""
         found = np.zeros((len(masks), self.num_actions))
-        for i in range(len(masks)):  # one by one: the kernel keeps the scores of its last row
-            self._run(observations[i : i + 1], masks[i : i + 1], np.zeros(1))
-            found[i] = np.where(masks[i], self._scores, 0.0)
+        for i in range(len(masks)):  # one by one: the kernel leaves the scores of its last row
+            self._run(observations[i : i + 1], masks[i : i + 1], np.zeros(1), found[i])
         return found
 
-    def _run(self, observations: Observations, masks: Masks, draws: NDArray[np.float64]) -> Actions:
-        """Return the kernel's choices; draws: (n,) in [0, 1), for ties."""
+    def _run(
+        self, observations: Observations, masks: Masks, draws: Numbers, scores: Numbers
+    ) -> Actions:
+        """Return the kernel's choices; draws: (n,) in [0, 1), for ties; scores: (A,), written."""
         masks = as_int8(masks, self.num_actions)
         rows = np.ascontiguousarray(self.layout.raw(observations))
         if len(rows) != len(masks):
@@ -120,7 +132,7 @@ class Agent(Policy):
         actions = np.zeros(len(masks), np.int64)
         empty = self.kernel(
             *(rows, masks, draws, actions, self.rules.record, self._offsets),
-            *(self._parameters, self._features, self._scores),
+            *(self._parameters, _scratch.features, scores),
         )
         refuse_empty(empty)
         return actions

@@ -6,7 +6,9 @@ Letters: B games, P seats, T tiles, L entries of an observation, A actions.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from copy import deepcopy
+from copy import copy, deepcopy
+from itertools import combinations
+from threading import get_ident
 from typing import Any, Protocol, Self, Unpack
 
 import numpy as np
@@ -24,7 +26,7 @@ from dominoenv.core.layout import Layout
 from dominoenv.core.round import PLAYING
 from dominoenv.core.rules import Rules
 from dominoenv.core.streams import MAX_MATCHES
-from dominoenv.core.threads import map_slices
+from dominoenv.core.threads import Guard, in_use, map_slices, one_thread
 from dominoenv.errors import (
     DominoError,
     GameOverError,
@@ -95,13 +97,15 @@ class BatchedGame:
 
         rules: a rules object, a game's name, or a dict with a `game` and its options. out: arrays
         of the caller by name, C-contiguous, that are written instead of new ones: `masks`,
-        `observations`, `rewards` (shared memory, rows of a rollout buffer). num_threads: that step
-        the games of a large batch; the games are the same with any number.
-        Raises RulesError and other DominoErrors for invalid arguments.
+        `observations`, `rewards` (shared memory, rows of a rollout buffer); they overlap neither
+        each other nor what a step is given. num_threads: that step the games of a large batch; the
+        games are the same with any number. Raises RulesError and other DominoErrors for invalid
+        arguments.
         """
         self.options = BATCH.changed(BatchedGame, episode)
         self.options.check_engine()
         self.rules = as_rules(rules)
+        self._guard = Guard()
         self.num_games = positive("num_games", num_games)
         if self.num_games > MAX_GAMES:
             raise DominoError(f"num_games={self.num_games} must be at most {MAX_GAMES}")
@@ -124,6 +128,7 @@ class BatchedGame:
         self.num_actions: int = kind.observe.num_actions(self.rules)
         self.states = np.zeros(self.num_games, kind.state)
         outputs = self._outputs(given)
+        self._given = [(name, outputs[name]) for name in given]
         self.masks: NDArray[np.int8] = outputs["masks"]
         self.observations: NDArray[np.uint8] = outputs["observations"]
         self.rewards: NDArray[np.float32] = outputs["rewards"]
@@ -145,12 +150,17 @@ class BatchedGame:
         arrays = {}
         for name, (width, dtype) in widths.items():
             shape = self.num_games, width
-            arrays[name] = given[name] if name in given else np.zeros(shape, dtype)
-            _check_output(name, arrays[name], shape, np.dtype(dtype))
+            if name in given:
+                _check_output(name, given[name], shape, np.dtype(dtype))
+            # `asarray`: a subclass may compute in ways of its own
+            arrays[name] = np.asarray(given[name]) if name in given else np.zeros(shape, dtype)
+        for one, other in combinations(arrays, 2):
+            _refuse_overlap(f"out: {one}", arrays[one], other, arrays[other])
         return arrays
 
     # ------------------------------------------------------------------------------------- playing
 
+    @one_thread
     def reset(
         self,
         seed: int | Sequence[int] | None = None,
@@ -179,6 +189,7 @@ class BatchedGame:
         self._settings["stride"] = stride
         self._begin(self._all, wanted)
 
+    @one_thread
     def restart(self, games: ArrayLike | None = None, *, rounds: ArrayLike | None = None) -> None:
         """Begin the next episode, of the game's next match, in some games (default: in all)."""
         index = self._games(games)
@@ -208,14 +219,16 @@ class BatchedGame:
         """
         index = self._games(games)
         chosen = as_array("actions", actions, IllegalActionError)
-        if chosen.size == 0:
-            chosen = chosen.astype(np.int64)
-        if chosen.shape != index.shape or chosen.dtype.kind not in "iu":
+        is_whole = chosen.dtype.kind in "iu" or chosen.size == 0
+        if chosen.shape != index.shape or not is_whole:
             raise IllegalActionError(
                 f"actions must be {len(index)} whole numbers, one for each game, not an array of "
                 f"shape {chosen.shape} and dtype {chosen.dtype}"
             )
         chosen = np.ascontiguousarray(chosen, np.int64)
+        for name, output in self._given:  # a kernel writes there before it has read all of these
+            _refuse_overlap("actions", chosen, f"out: {name}", output)
+            _refuse_overlap("games", index, f"out: {name}", output)
         if self.options.replaces_illegal:
             self._step_replaced(index, chosen)
         else:
@@ -255,34 +268,49 @@ class BatchedGame:
         """Step some games; return -1, or the place of the first illegal action."""
         if self.num_threads == 1:
             return self._drive(games, actions, stepping.CHECK_AND_MOVE)
+        return self._carry_out_in_threads(games, actions)
 
+    @one_thread
+    def _carry_out_in_threads(self, games: NDArray[np.int64], actions: NDArray[np.int64]) -> int:
         def check(part: slice) -> int:
-            place = self._drive(games[part], actions[part], stepping.CHECK)
+            place = self._helper()._drive(games[part], actions[part], stepping.CHECK)
             return place + part.start if place >= 0 else place
+
+        def move(part: slice) -> None:
+            self._helper()._drive(games[part], actions[part], stepping.MOVE)
 
         illegal = [place for place in map_slices(games.size, self.num_threads, check) if place >= 0]
         if not illegal:
-            map_slices(
-                games.size,
-                self.num_threads,
-                lambda part: self._drive(games[part], actions[part], stepping.MOVE),
-            )
+            map_slices(games.size, self.num_threads, move)
         return illegal[0] if illegal else -1
 
+    def _helper(self) -> Self:
+        """Return a batch of the same arrays, for a thread that helps."""
+        helper = copy(self)
+        helper._guard = Guard()
+        return helper
+
     def _drive(self, games: NDArray[np.int64], numbers: NDArray[np.int64], work: int) -> int:
-        place: int = stepping.advance_games(
-            self.states,
-            self.rules.record,
-            self._settings,
-            games,
-            numbers,
-            self.masks,
-            self.observations,
-            self.rewards,
-            self._outcomes,
-            work,
-        )
-        return place
+        threads, own = self._guard.threads, get_ident()
+        try:
+            threads.append(own)
+            if threads[0] != own:
+                raise in_use()
+            place: int = stepping.advance_games(
+                self.states,
+                self.rules.record,
+                self._settings,
+                games,
+                numbers,
+                self.masks,
+                self.observations,
+                self.rewards,
+                self._outcomes,
+                work,
+            )
+            return place
+        finally:
+            threads.pop()
 
     def _illegal(self, game: int, action: int) -> DominoError:
         if self.states["ending"][game] != PLAYING:
@@ -297,6 +325,7 @@ class BatchedGame:
         )
         return IllegalActionError(f"game {game}: action {what} is illegal; legal are {legal}")
 
+    @one_thread
     def legal_actions(self, game: int) -> list[int]:
         """Return the legal actions of one game, read from its state."""
         game = checked_index("game", game, self.num_games)
@@ -370,6 +399,7 @@ class BatchedGame:
         rows = self.observe(seats.ravel(), games.ravel())
         return rows.reshape(self.num_games, self.num_players, -1)
 
+    @one_thread
     def observe(self, seats: ArrayLike, games: ArrayLike | None = None) -> NDArray[np.uint8]:
         """Return (n, L) what a seat of each game may know, whoever is to move.
 
@@ -390,6 +420,7 @@ class BatchedGame:
 
     # --------------------------------------------------------------------------------------- state
 
+    @one_thread
     def load(self, states: NDArray[np.void]) -> None:
         """Put saved records (B,) back; masks and observations follow.
 
@@ -397,10 +428,12 @@ class BatchedGame:
         numbers out of range, with a tile in two places. Whether legal play leads there is not
         checked.
         """
-        check_states(self.rules, as_states(self.rules, states, self.num_games))
-        self.states[:] = states
+        checked = as_states(self.rules, states, self.num_games).copy()  # others may write in it
+        check_states(self.rules, checked)
+        self.states[:] = checked
         self.refresh()
 
+    @one_thread
     def refresh(self) -> None:
         """Write masks and observations again, after `states` was changed from outside."""
         if self._recorder is not None:
@@ -414,10 +447,12 @@ class BatchedGame:
             self.observations,
         )
 
+    @one_thread
     def copy(self) -> Self:
         """Return an independent batch that goes on identically."""
         return deepcopy(self)
 
+    @one_thread
     def redeal_hidden(self, seats: ArrayLike, rng: np.random.Generator) -> Self:
         """Return an independent batch in which what a seat cannot see is dealt anew.
 
@@ -475,6 +510,12 @@ class BatchedGame:
         if array.size and not (array.min() >= 0 and array.max() < limit):
             raise DominoError(f"{name} must lie in 0 ... {limit - 1}")
         return np.ascontiguousarray(array, np.int64)
+
+
+def _refuse_overlap(one: str, array: NDArray[Any], other: str, output: NDArray[Any]) -> None:
+    """Raise DominoError for two contiguous arrays that have memory in common."""
+    if np.may_share_memory(array, output):  # exact for contiguous ones
+        raise DominoError(f"{one} and {other} overlap: give each its own memory")
 
 
 def _check_output(name: str, array: Any, shape: tuple[int, int], dtype: np.dtype[Any]) -> None:

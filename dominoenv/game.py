@@ -12,6 +12,7 @@ from dominoenv.core.arguments import checked_index
 from dominoenv.core.options import whole_number
 from dominoenv.core.rules import Rules
 from dominoenv.core.streams import MAX_MATCHES
+from dominoenv.core.threads import one_thread
 from dominoenv.errors import RecordError
 from dominoenv.games.match_play import MatchPlay
 from dominoenv.games.registry import make_rules
@@ -80,6 +81,7 @@ class Game(MatchPlay):
         self._carry_out(action)
         self._annotations.append(checked)
 
+    @one_thread
     def next_round(self, seed: int | None = None) -> None:
         """Deal the next round. A game made from a position needs a seed once.
 

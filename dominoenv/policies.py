@@ -5,8 +5,9 @@ A policy sees observations and masks, never a state: it cannot know more than it
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from typing import ClassVar, TypeVar
+from collections.abc import Callable, Sequence
+from copy import copy
+from typing import ClassVar, Self, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -28,6 +29,12 @@ class Policy:
 
     rules: what is being played; seed: of the policy's own generator `rng`. `layout` says where
     things stand in an observation, `layout.raw` brings either form of it to bits and counts.
+
+    Environments play with a `copy` each, whose generator they seed: what they play depends on
+    their own seeds, not on who else has the policy, in whatever threads. One object that several
+    threads ask is safe too, but its random choices come from one generator, in the order of the
+    calls. So what `act` writes belongs into local variables, and chance comes out of `rng`; a
+    policy that keeps arrays to write into gives a copy its own in `__copy__`.
     """
 
     name: ClassVar[str] = ""
@@ -39,6 +46,12 @@ class Policy:
         self.layout: Layout = kind_of(rules).observe.layout(rules)
         self.num_actions: int = kind_of(rules).observe.num_actions(rules)
         self.rng = np.random.default_rng(seed)
+
+    def copy(self, seed: int | Sequence[int] = 0) -> Self:
+        """Return a policy that shares everything, weights for example, but has its own `rng`."""
+        other = copy(self)
+        other.rng = np.random.default_rng(seed)
+        return other
 
     @classmethod
     def plays(cls, game: str) -> bool:

@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 import pytest
 
+from agents import agent
 from agents.agent import Agent
 from agents.features import none_of
 from dominoenv import (
@@ -52,6 +53,23 @@ def test_every_idea_is_there() -> None:
     assert "longest_train" not in policy_names("chicken_foot")
     with pytest.raises(DominoError, match="did you mean 'chicken_foot'"):
         policy_names("chickenfoot")
+
+
+@each_agent
+def test_a_choice_does_not_depend_on_what_others_left_in_the_scratch(name: str) -> None:
+    """All agents of a thread share it, those of the other game too."""
+    rules = some_rules(name)
+    batch = BatchedGame(rules, 40, seed=4)
+    policy = make_policy(name, rules, seed=1)
+    for step in range(20):
+        said = []
+        for byte in (0, 0x5A, 0xFF):
+            agent._scratch.features.view(np.uint8)[:] = byte
+            actions = policy.copy(step).act(batch.observations, batch.masks)
+            said.append((actions, policy.scores(batch.observations[:4], batch.masks[:4])))
+        for actions, scores in said:
+            assert np.array_equal(actions, said[0][0]) and np.array_equal(scores, said[0][1])
+        batch.step(said[0][0])
 
 
 @each_agent

@@ -446,6 +446,15 @@ def test_a_child_forked_while_a_thread_compiles_does_not_hang(package: Path) -> 
     assert result(start(package, FORKS))[0] == (0, 1)
 
 
+def test_threads_that_call_a_kernel_at_once_compile_it_once(package: Path) -> None:
+    program = """
+threads = [threading.Thread(target=call, args=["chicken_foot"]) for _ in range(4)]
+[thread.start() for thread in threads], [thread.join() for thread in threads], report()
+"""
+    assert result(start(package, program))[0] == (0, 1)
+    assert result(start(package, program))[0] == (1, 0)
+
+
 def test_a_numba_with_other_internals_is_used_without_a_cache(package: Path) -> None:
     hide = "import numba.core.caching as c; del c._Cache, c.CompileResultCacheImpl"
     (package / "sitecustomize.py").write_text(hide, encoding="utf-8")
@@ -537,6 +546,143 @@ def test_closures_keep_their_own_files_and_code(own: Path) -> None:
     for factors, hits in (("1", 0), ("2", 0), ("1", 1), ("2", 1)):
         assert result(start(own, USE, factors))[0][0] == hits
     assert len(cached(own / "mine", "use")) == 2
+
+
+# What the kernels of one module return: each its own, whoever was compiled before under its name.
+ALIKE = """
+import os, types
+from collections import namedtuple
+import numpy as np
+from dominoenv.core.compiling import kernel, outlined
+
+def make(k):
+    @kernel
+    def f(x): return x + k
+    return f
+
+def outer(a):
+    def middle(b):
+        @outlined
+        def helper(x): return x * a + b
+        @kernel
+        def f(x): return helper(x)
+        return f
+    return middle
+
+def by_default(k):
+    @kernel
+    def f(x, more=k): return x + more
+    return f
+
+def recursive(k):
+    @outlined
+    def count(n):
+        if n <= 0:
+            return k
+        return 1 + count(n - 1)
+    @kernel
+    def f(x): return count(x)
+    return f
+
+class A:
+    @staticmethod
+    @kernel
+    def f(x): return x + 100
+    class B:
+        @staticmethod
+        @kernel
+        def f(x): return x + 200
+
+Pair = namedtuple("Pair", "low high")
+def of_value(value):
+    @kernel
+    def f(x): return x + value[0] + value[1]
+    return f
+
+FROM_OUTSIDE = int(os.environ["OUTSIDE"])
+@kernel
+def outside(x): return x + FROM_OUTSIDE
+
+CHANGED = 1
+@kernel
+def late(x): return x + CHANGED
+CHANGED = 2
+
+def cell(number, file):
+    space = {"__name__": "__main__", "kernel": kernel}
+    exec(compile(f"@kernel\\ndef f(x): return x + {number}", file, "exec"), space)
+    return space["f"]
+
+kernels = [make(1), make(2), outer(1)(3), outer(1)(4), outer(2)(3), by_default(5), by_default(6)]
+kernels += [recursive(7), recursive(8), A.f, A.B.f]
+kernels += [kernel(lambda x: x + 9), kernel(lambda x: x - 9)]
+kernels += [of_value(value) for value in ((1, 2), (3, 4), Pair(5, 6))]
+kernels += [of_value(value) for value in (np.array([7, 8]), np.array([9, 10.5]))]
+kernels += [outside, late]
+kernels += [cell(1, "/no/ipykernel_1/1.py"), cell(2, "/no/ipykernel_1/1.py"), cell(3, "<stdin>")]
+print([float(f(1000)) for f in kernels])
+late_float = late(0.5)
+CHANGED = 4
+late(np.int32(1)), print(late_float, late(1000), late(np.float32(1)))
+"""
+
+
+def test_functions_of_one_name_never_get_each_others_code(own: Path) -> None:
+    (own / "mine" / "alike.py").write_text(ALIKE, encoding="utf-8")
+    for folder in ("one", "two"):  # and modules of one name
+        (own / folder).mkdir()
+        code = f"from dominoenv.core.compiling import kernel\n@kernel\ndef f(x): return '{folder}'"
+        (own / folder / "alike.py").write_text(code, encoding="utf-8")
+    added = [1, 2, 3, 4, 1003, 5, 6, 7, 8, 100, 200, 9, -9, 3, 7, 11, 15, 19.5]
+    for outside in ("20", "30", "20"):
+        expected = [1000.0 + more for more in (*added, int(outside), 2, 1, 2, 3)]
+        process = start(own, "import mine.alike", OUTSIDE=outside)
+        output, said = process.communicate()
+        assert process.returncode == 0, said
+        first, second = output.splitlines()
+        assert first == str(expected)
+        assert second == "2.5 1002 5.0"  # each signature has the value of its first call
+    for folder in ("one", "two", "one"):
+        program = f"sys.path.insert(0, {folder!r}); import alike; print(alike.f(1), 0)"
+        variables = {"NUMBA_CACHE_DIR": str(own / "cache")}
+        process = start(own, program, **variables)
+        assert process.communicate()[0] == f"{folder} 0\n"
+
+
+def test_a_value_that_changes_while_it_is_compiled_is_not_kept(own: Path) -> None:
+    (own / "mine" / "turning.py").write_text(TURNING, encoding="utf-8")
+    program = "from mine import turning; print(turning.f(0), 0)"
+    assert result(start(own, program, TURNS="yes"))[0] == (1, 0)  # and it is 2 afterwards
+    assert result(start(own, program, BEGINS="2"))[0] == (2, 0)
+
+
+TURNING = """
+import os
+from numba.extending import overload
+from dominoenv.core.compiling import kernel
+
+NUMBER = int(os.environ.get("BEGINS", 1))
+
+def turn(x):
+    raise NotImplementedError
+
+@overload(turn)
+def compile_turn(x):
+    return lambda x: x
+
+@kernel
+def f(x):
+    return turn(x) + NUMBER
+
+from dominoenv.core.cache import KernelCache
+saved = KernelCache.save_overload
+def save(self, *arguments):
+    global NUMBER
+    if "TURNS" in os.environ:  # as another thread may do it
+        NUMBER = 2
+    saved(self, *arguments)
+KernelCache.save_overload = save
+"""
 
 
 @pytest.mark.parametrize(

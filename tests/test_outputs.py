@@ -67,6 +67,46 @@ def test_arrays_that_cannot_be_written_are_refused(out: dict[str, object], what:
         BatchedGame(RULES, 8, seed=1, out=out)  # type: ignore[arg-type]
 
 
+def test_arrays_that_overlap_are_refused() -> None:
+    plain = BatchedGame(RULES, 8, seed=1)
+    masks, rows = 8 * plain.num_actions, 8 * plain.layout.size
+    memory = np.zeros(masks + rows, np.uint8)
+
+    def outputs(start: int) -> dict[str, np.ndarray]:
+        return {
+            "masks": memory[:masks].view(np.int8).reshape(8, -1),
+            "observations": memory[start : start + rows].reshape(8, -1),
+        }
+
+    for start in (0, 8, masks - 1):
+        with pytest.raises(DominoError, match="masks and observations overlap: give each"):
+            BatchedGame(RULES, 8, seed=1, out=outputs(start))
+    game = BatchedGame(RULES, 8, seed=1, out=outputs(masks))  # next to each other
+    game.step(game.masks.argmax(1))
+    plain.step(plain.masks.argmax(1))
+    assert same(game, plain)
+
+
+def test_what_a_step_is_given_must_not_overlap_its_outputs() -> None:
+    rewards = np.zeros((8, 4), np.float32)
+    game = BatchedGame(RULES, 8, seed=1, out={"rewards": rewards})
+    before, inside = game.copy(), rewards.view(np.int64).ravel()
+    with pytest.raises(DominoError, match="actions and out: rewards overlap"):
+        game.step(inside[:8])
+    with pytest.raises(DominoError, match="games and out: rewards overlap"):
+        game.step(game.masks[:1].argmax(1), inside[:1])
+    assert same(game, before)
+
+
+def test_a_subclass_is_written_as_the_plain_array_that_it_is() -> None:
+    plain = BatchedGame(RULES, 8, seed=1)
+    matrix = np.zeros((8, plain.num_actions), np.int8).view(np.matrix)
+    game = BatchedGame(RULES, 8, seed=1, out={"masks": matrix})
+    game.step(game.masks.argmax(1))
+    plain.step(plain.masks.argmax(1))
+    assert same(game, plain) and np.array_equal(np.asarray(matrix), plain.masks)
+
+
 def test_a_step_allocates_nothing_that_grows_with_the_batch() -> None:
     game = BatchedGame(RULES, 4096, seed=0)
     policy = make_policy("random", RULES)

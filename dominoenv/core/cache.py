@@ -41,7 +41,10 @@ KERNEL = FileKind("kernel", version=1, limit=1 << 28, named=True)
 FOLDER = f"dominoenv-{getattr(os, 'geteuid', int)()}"  # users who share a clone have one each
 PYTHON = f"py{sys.version_info.major}{sys.version_info.minor}{getattr(sys, 'abiflags', '')}"
 VERSIONS = numba.__version__, llvmlite.__version__, np.__version__
-SWITCHES = ("BOUNDSCHECK", "OPT", "LOOP_VECTORIZE", "SLP_VECTORIZE", "DEBUGINFO_DEFAULT")
+SWITCHES = (  # of numba, by environment variables: those that change what is compiled
+    *("BOUNDSCHECK", "OPT", "LOOP_VECTORIZE", "SLP_VECTORIZE", "DEBUGINFO_DEFAULT", "USING_SVML"),
+    *("EXTEND_VARIABLE_LIFETIMES", "LLVM_REFPRUNE_PASS", "LLVM_REFPRUNE_FLAGS", "DEBUG_NRT"),
+)
 SCALARS = types.Number | types.Boolean | types.NoneType | types.UnicodeType | types.Literal
 _said: set[str] = set()
 _used: set[Path] = set()  # files that this process has read or written
@@ -80,10 +83,11 @@ class KernelCache(_Cache):  # type: ignore[misc]
     def __init__(self, kernel: Any) -> None:
         self._kernel = kernel
         self._enabled = True
+        self._asked: dict[Any, Path] = {}  # where each signature is to go that is being compiled
         try:
             self._numba = CompileResultCacheImpl(kernel.py_func)
             self._folder: Path | None = Path(self._numba.locator.get_cache_path(), FOLDER)
-        except RuntimeError:  # no folder is writable, or the source is no file
+        except (RuntimeError, OSError):  # no folder is writable, or the source is no file
             self._folder = None
 
     @property
@@ -105,17 +109,22 @@ class KernelCache(_Cache):  # type: ignore[misc]
             code = read_container(path, KERNEL, private=True)
         except CheckpointError:  # missing, or not to be trusted
             say_once("compiling for this machine, once (about 20 s)")
+            self._asked[signature] = path
             return None
         _used.add(path)
         return self._numba.rebuild(context, pickle.loads(code))
 
     def save_overload(self, signature: Any, compiled: Any) -> None:
-        """Write what was compiled, and delete the files of older code."""
+        """Write what was compiled, and delete the files of older code.
+
+        Nothing is written where a value changed in the meantime: nobody knows which one it holds.
+        """
+        asked = self._asked.pop(signature, None)
         try:
             path = self._path(signature, compiled.codegen)
         except UncacheableError:  # `load_overload` has printed why
             return
-        if not self._enabled or not self._numba.check_cachable(compiled):
+        if path != asked or not self._enabled or not self._numba.check_cachable(compiled):
             return
         try:
             code = np.frombuffer(dumps(self._numba.reduce(compiled)), np.uint8)

@@ -15,6 +15,8 @@ from numpy.typing import NDArray
 
 from dominoenv.errors import DominoError, UnknownNameError, nearest
 
+RAW = np.dtype(np.uint8)
+
 
 @dataclass(frozen=True)
 class Part:
@@ -84,16 +86,16 @@ class Layout:
 
     def scaled(self, rows: NDArray[np.uint8]) -> NDArray[np.float32]:
         """Return raw rows (..., L) as float32 in [0, 1]. Raises DominoError for other arrays."""
-        if self._checked(rows).dtype != np.uint8:
+        if self._checked(rows).dtype != RAW:
             raise DominoError(f"raw observations are uint8, not {rows.dtype}")
-        return np.multiply(rows, self.scale, dtype=np.float32)
+        return rows * self.scale
 
     def raw(self, rows: NDArray[Any]) -> NDArray[np.uint8]:
         """Return rows (..., L) as raw uint8, whichever of the two forms they come in.
 
         Raises DominoError for rows of another length, or scaled values outside of [0, 1].
         """
-        if self._checked(rows).dtype == np.uint8:
+        if self._checked(rows).dtype == RAW:
             return rows
         if rows.dtype.kind != "f" or not (rows.min(initial=0) >= 0 and rows.max(initial=1) <= 1):
             raise DominoError("observations are uint8, or scaled: floats in [0, 1]")

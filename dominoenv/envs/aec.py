@@ -63,15 +63,14 @@ class DominoAEC(PettingZooBase, AECEnv[str, Observation, int]):  # type: ignore[
 
     def observe(self, agent: str) -> Observation:
         """Return what an agent may know now. Raises UnknownNameError for an unknown agent."""
-        seat = self._seats[self._known(agent)]
-        game = self.game
+        seat, game = self._seat_of(agent), self.game
         if seat == self._mover and not self.terminations[agent]:
             row, mask = game.observations[0], game.masks[0].copy()
         else:
             row, mask = game.view(seat), np.zeros(self.num_actions, np.int8)
         # `layout.scaled` without its checks, which cost as much as scaling
         return {
-            "observation": np.multiply(row, game.layout.scale, dtype=np.float32),
+            "observation": row * game.layout.scale,
             "action_mask": mask,
         }
 

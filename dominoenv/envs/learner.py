@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterable, Mapping
-from copy import copy
 from dataclasses import replace
 from typing import Any, NamedTuple, Unpack
 
@@ -22,6 +21,7 @@ from dominoenv.core.container import DAMAGED, parse_json
 from dominoenv.core.episode import LEARNER, EpisodeKeywords
 from dominoenv.core.rules import Rules
 from dominoenv.core.streams import MAX_MATCHES
+from dominoenv.core.threads import Guard, one_thread
 from dominoenv.errors import CheckpointError, DominoError, IllegalActionError
 from dominoenv.games.state_checks import check_states
 from dominoenv.opponents.pool import Member, Opponents, as_pool
@@ -86,6 +86,7 @@ class LearnerGames:
         **episode: Unpack[EpisodeKeywords],
     ) -> None:
         self._seed = checked_seed(seed)
+        self._guard = Guard()
         self.options = LEARNER.changed(LearnerGames, episode)
         self.options.check_engine()
         # an opponent's illegal action is a fault, whatever a learner's is
@@ -111,6 +112,7 @@ class LearnerGames:
 
     # ------------------------------------------------------------------------------------- playing
 
+    @one_thread
     def reset(self, seed: int | None = None, match: int | None = None) -> None:
         """Begin a new episode in every game: game i plays match `match` + i (0 + i) of the seed.
 
@@ -129,6 +131,7 @@ class LearnerGames:
         self._seated.clear()
         self._begin(self._all)
 
+    @one_thread
     def deal(self, seed: int | None = None, options: Mapping[str, Any] | None = None) -> None:
         """Begin an episode in every game, as Gymnasium's `reset` asks for it.
 
@@ -144,12 +147,14 @@ class LearnerGames:
             self.restart(self._all)
         self._is_fresh = False
 
+    @one_thread
     def restart(self, games: NDArray[np.int64]) -> None:
         """Begin the next episode in some games, whether theirs is over or not."""
         if games.size:
             self.game.restart(games)
             self._begin(games)
 
+    @one_thread
     def step(self, actions: Any, games: NDArray[np.int64] | None = None) -> NDArray[np.float32]:
         """Carry out the learner's actions; let the others play until it is to move again.
 
@@ -247,8 +252,9 @@ class LearnerGames:
             self.seats[games] = (matches % self.num_games + matches // self.num_games) % players
         else:
             self.seats[games] = self.seat
-        self.lineup[games] = self.pool.draw(self._seed, matches)
-        self._bring_in(self.pool.members)
+        members = self.pool.members  # it may change in another thread
+        self.lineup[games] = self.pool.draw(self._seed, matches, members)
+        self._bring_in(members)
 
     def _bring_in(self, members: Iterable[Member]) -> None:
         """Let members play here; forget former ones that no line-up names any more."""
@@ -257,8 +263,7 @@ class LearnerGames:
             if not (self.lineup == number).any():
                 del self._seated[number]
         for number in here.keys() - self._seated.keys():
-            policy = copy(here[number].policy)
-            policy.rng = np.random.default_rng([self._seed, number, *self._agent_seed])
+            policy = here[number].policy.copy([self._seed, number, *self._agent_seed])
             self._seated[number] = Seated(here[number], policy)
 
     # ------------------------------------------------------------------------------------- reading
@@ -308,6 +313,7 @@ class LearnerGames:
 
     # --------------------------------------------------------------------------------------- state
 
+    @one_thread
     def get_state(self) -> dict[str, Any]:
         """Return all that play depends on, as plain arrays and one JSON text; see `set_state`."""
         here = self.pool.members
@@ -327,6 +333,7 @@ class LearnerGames:
             ),
         }
 
+    @one_thread
     def set_state(self, state: Mapping[str, Any]) -> None:
         """Put back what `get_state` of games made alike returned.
 

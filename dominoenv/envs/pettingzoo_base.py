@@ -18,6 +18,7 @@ from dominoenv.core.arguments import positive
 from dominoenv.core.episode import PETTINGZOO, EpisodeOptions
 from dominoenv.core.round import PLAYING
 from dominoenv.core.rules import Rules
+from dominoenv.core.threads import one_thread
 from dominoenv.envs.keywords import RulesLike, split_keywords
 from dominoenv.errors import DominoError, IllegalActionError, UnknownNameError, nearest
 from dominoenv.games import stepping
@@ -41,6 +42,7 @@ class OneGame(BatchedGame):
         self._skip_empty_episodes()
         self._is_fresh = True  # dealt, and no episode asked for yet
 
+    @one_thread
     def deal(self, seed: int | None, match: int | None) -> None:
         """Begin an episode: of a seed, of a match of the seed, or the one that comes next."""
         if seed is not None or match is not None:
@@ -99,11 +101,13 @@ class OneGame(BatchedGame):
             self._recorder.stepped(self._all, self._action)
         return self._outcomes["round_over"].item(0)  # type: ignore[no-any-return]
 
+    @one_thread
     def view(self, seat: int) -> Any:
         """Return (L,) uint8, what a seat may know, whoever is to move."""
         self._seat[0] = seat
         return self._rows(self._all, self._seat)[0]
 
+    @one_thread
     def views(self) -> Any:
         """Return (P, L) uint8, what each seat may know."""
         seats = np.arange(self.rules.players)
@@ -171,16 +175,17 @@ class PettingZooBase:
 
     def observation_space(self, agent: str) -> spaces.Dict:
         """Return an agent's observation space, the same object every time."""
-        return self.observation_spaces[self._known(agent)]
+        return self.observation_spaces[self.possible_agents[self._seat_of(agent)]]
 
     def action_space(self, agent: str) -> Any:
         """Return an agent's action space, the same object every time."""
-        return self.action_spaces[self._known(agent)]
+        return self.action_spaces[self.possible_agents[self._seat_of(agent)]]
 
-    def _known(self, agent: str) -> str:
-        if not isinstance(agent, str) or agent not in self._seats:
-            raise UnknownNameError(f"agent {agent!r}: {nearest(agent, self._seats)}")
-        return agent
+    def _seat_of(self, agent: str) -> int:
+        try:
+            return self._seats[agent]
+        except (KeyError, TypeError):
+            raise UnknownNameError(f"agent {agent!r}: {nearest(agent, self._seats)}") from None
 
     def state(self) -> NDArray[np.float32]:
         """Return the full truth, for centralised critics: (P * L + T,) float32 in [0, 1].

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from copy import deepcopy
 from functools import lru_cache
+from threading import get_ident
 from typing import Any, Self
 
 import numpy as np
@@ -14,6 +15,7 @@ from dominoenv.core.arguments import checked_seed
 from dominoenv.core.options import whole_number
 from dominoenv.core.round import PLAYING
 from dominoenv.core.rules import Rules
+from dominoenv.core.threads import Guard, in_use, one_thread
 from dominoenv.errors import DominoError, GameOverError, IllegalActionError, PositionError
 from dominoenv.games import stepping
 from dominoenv.games.positions import position_of, record_of
@@ -63,6 +65,7 @@ class MatchPlay:
 
     def _set_up(self, states: NDArray[np.void]) -> None:
         kind = kind_of(self.rules)
+        self._guard = Guard()
         self._states = states
         self._texts = move_texts(self.rules)
         self._settings = np.zeros(1, stepping.SETTINGS)  # one round, no autoreset, nothing observed
@@ -131,20 +134,30 @@ class MatchPlay:
 
     def _carry_out(self, action: int) -> None:
         """Make a legal move."""
-        self._moves.append(self._texts.texts[self.to_move][action])
-        self._action[0] = action
-        stepping.advance_games(
-            self._states,
-            self.rules.record,
-            self._settings,
-            _GAMES,
-            self._action,
-            self._masks,
-            self._rows,
-            self._rewards,
-            self._outcomes,
-            stepping.MOVE,
-        )
+        threads, own = self._guard.threads, get_ident()
+        try:
+            threads.append(own)
+            if threads[0] != own:
+                raise in_use()
+            text = self._texts.texts[self.to_move][action]
+            self._action[0] = action
+            place = stepping.advance_games(
+                self._states,
+                self.rules.record,
+                self._settings,
+                _GAMES,
+                self._action,
+                self._masks,
+                self._rows,
+                self._rewards,
+                self._outcomes,
+                stepping.CHECK_AND_MOVE,
+            )
+            if place >= 0:  # it was legal when it was checked
+                raise in_use()
+            self._moves.append(text)
+        finally:
+            threads.pop()
 
     def written(self, move: object) -> str:
         """Return a move of the seat to move as the library writes it; "" if it is none."""
@@ -159,6 +172,7 @@ class MatchPlay:
         except PositionError:
             return ""
 
+    @one_thread
     def next_round(self, seed: int | None = None) -> None:
         """Deal the next round. A game made from a position needs a seed once.
 
@@ -233,6 +247,7 @@ class MatchPlay:
         """The moves of this round so far, as text; of a position's round, those since."""
         return self._moves.copy()
 
+    @one_thread
     def observation(self) -> tuple[NDArray[np.uint8], NDArray[np.int8]]:
         """Return what the seat to move may know, and its mask, as policies take them.
 
@@ -252,6 +267,7 @@ class MatchPlay:
         """Return the position, a dict of plain JSON values."""
         return position_of(self.rules, self._states[0])
 
+    @one_thread
     def copy(self) -> Self:
         """Return an independent game that goes on identically."""
         return deepcopy(self)

@@ -6,6 +6,7 @@ stays light. They build on `dominoenv.policies`, which therefore knows nothing o
 
 from __future__ import annotations
 
+from threading import RLock
 from typing import Any
 
 from dominoenv.core.companions import import_companion
@@ -14,15 +15,18 @@ from dominoenv.errors import DominoError, RulesError, UnknownNameError, nearest,
 from dominoenv.games.registry import GAMES
 from dominoenv.policies import POLICIES, Policy
 
+_loading = RLock()  # in one thread at a time
+
 
 def load_baselines() -> None:
     """Import the baseline agents, which makes their names known.
 
     Names that a program has registered by then keep their meaning.
     """
-    known = dict(POLICIES)
-    import_companion("agents")
-    POLICIES.update(known)
+    with _loading:
+        known = dict(POLICIES)
+        import_companion("agents")
+        POLICIES.update(known)
 
 
 def policy_names(game: str | None = None) -> list[str]:
@@ -33,7 +37,8 @@ def policy_names(game: str | None = None) -> list[str]:
     if game is not None and game not in GAMES:
         raise UnknownNameError(f"game {shortened(game)}: {nearest(game, GAMES)}")
     load_baselines()
-    return sorted(name for name in POLICIES if game is None or POLICIES[name].plays(game))
+    policies = dict(POLICIES).items()
+    return sorted(name for name, policy in policies if game is None or policy.plays(game))
 
 
 def make_policy(name: str, rules: Rules, seed: int = 0, **parameters: Any) -> Policy:
@@ -61,8 +66,9 @@ def make_policy(name: str, rules: Rules, seed: int = 0, **parameters: Any) -> Po
 def _policy_class(name: str) -> type[Policy]:
     """Return the class of a name, or raise UnknownNameError."""
     if isinstance(name, str):
-        if name not in POLICIES:
-            load_baselines()
-        if name in POLICIES:
-            return POLICIES[name]
+        with _loading:  # while they are imported, a program's own name may mean a baseline
+            if name not in POLICIES:
+                load_baselines()
+            if name in POLICIES:
+                return POLICIES[name]
     raise UnknownNameError(f"policy {shortened(name)}: {nearest(name, policy_names())}")

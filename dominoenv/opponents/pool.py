@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
+from threading import RLock
 from typing import Any, TypeAlias
 
 import numpy as np
@@ -116,8 +117,10 @@ class OpponentPool:
       needs a member before games can begin.
 
     Several environments may share a pool; changes apply to all of them from the next episode of
-    each game on. Each environment plays with shallow copies of the policies (weights are shared)
-    and its own generators. Copied or pickled environments have their own pool.
+    each game on. Each environment plays with copies of the policies (`Policy.copy`: weights are
+    shared, generators are not), so environments in several threads may share a pool, and play what
+    they play alone as long as it stays the same. Any thread may change it at any time; hold `lock`
+    to make several changes at once. Copied or pickled environments have their own pool.
 
     Raises DominoErrors for invalid members, weights and names; the pool is left unchanged.
     """
@@ -128,11 +131,21 @@ class OpponentPool:
         opponents: Player | Sequence[Opponent] | None = None,
     ) -> None:
         self.rules = as_rules(rules)
-        self._members: dict[str, Member] = {}
+        self.lock = RLock()
+        self._members: dict[str, Member] = {}  # replaced as a whole: others may be reading it
         self._next = 0
         self.totals: dict[str, Tally] = {}  # of each kind, since the pool was made
         if opponents is not None:
             self.replace(opponents)
+
+    def __getstate__(self) -> dict[str, Any]:
+        with self.lock:
+            state = {**vars(self), "totals": dict(self.totals)}
+        del state["lock"]
+        return state
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        vars(self).update(state, lock=RLock())
 
     def __repr__(self) -> str:
         who = ", ".join(f"{member.name} {member.weight:g}" for member in self.members)
@@ -145,9 +158,10 @@ class OpponentPool:
         return name in self._members
 
     def __getitem__(self, name: str) -> Member:
-        if name not in self._members:
-            raise UnknownNameError(f"opponent {name!r}: {nearest(name, self._members)}")
-        return self._members[name]
+        members = self._members
+        if name not in members:
+            raise UnknownNameError(f"opponent {name!r}: {nearest(name, members)}")
+        return members[name]
 
     @property
     def members(self) -> tuple[Member, ...]:
@@ -163,27 +177,39 @@ class OpponentPool:
         (`random`, `random-2`).
         """
         policy, weight = _as_policy(who, self.rules), _checked_weight(weight)
-        if name is not None and (not isinstance(name, str) or not name or name in self):
+        with self.lock:
+            member = self._made(self._members, policy, weight, name)
+            self._members = {**self._members, member.name: member}
+        return member
+
+    def _made(
+        self, others: Mapping[str, Member], policy: Policy, weight: float, name: str | None = None
+    ) -> Member:
+        """Return a new member, whose name differs from those of the others."""
+        if name is not None and (not isinstance(name, str) or not name or name in others):
             raise DominoError(f"opponent {name!r}: the name must be text that is not in use")
-        member = Member(self._next, name or _free_name(_name_of(policy), self), policy, weight)
+        free = name or _free_name(_name_of(policy), others)
+        member = Member(self._next, free, policy, weight)
         self._next += 1
-        self._members[member.name] = member
         return member
 
     def remove(self, name: str) -> Member:
         """Remove a member, but not the last one; it finishes the episodes that it is in."""
-        member = self[name]
-        if len(self) == 1:
-            raise DominoError(
-                f"opponent {name!r} is the last one in the pool: add another one first"
-            )
-        return self._members.pop(member.name)
+        with self.lock:
+            member = self[name]
+            if len(self) == 1:
+                raise DominoError(
+                    f"opponent {name!r} is the last one in the pool: add another one first"
+                )
+            self._members = {key: one for key, one in self._members.items() if one is not member}
+        return member
 
     def reweigh(self, weights: Mapping[str, float]) -> None:
         """Set the weights of some members, by name."""
-        new = [(self[name], _checked_weight(weight)) for name, weight in weights.items()]
-        for member, weight in new:
-            member.weight = weight
+        with self.lock:
+            new = [(self[name], _checked_weight(weight)) for name, weight in weights.items()]
+            for member, weight in new:
+                member.weight = weight
 
     def replace(self, opponents: Player | Sequence[Opponent]) -> None:
         """Replace all members."""
@@ -198,40 +224,49 @@ class OpponentPool:
             ) from None
         if not pairs:
             raise DominoError("opponents must be at least one")
-        before, next_before = self._members, self._next
-        self._members = {}
-        try:
-            for who, weight in pairs:
-                self.add(who, weight)
-        except DominoError:
-            self._members, self._next = before, next_before
-            raise
+        new = [(_as_policy(who, self.rules), _checked_weight(weight)) for who, weight in pairs]
+        with self.lock:
+            members: dict[str, Member] = {}
+            for policy, weight in new:
+                member = self._made(members, policy, weight)
+                members[member.name] = member
+            self._members = members
 
     # ------------------------------------------------------------------------------------- drawing
 
-    def draw(self, seed: int, matches: NDArray[np.int64]) -> NDArray[np.int64]:
+    def draw(
+        self,
+        seed: int,
+        matches: NDArray[np.int64],
+        members: Sequence[Member] | None = None,
+    ) -> NDArray[np.int64]:
         """Return (n, P) numbers of members, one for each seat of (n,) matches of a seed.
 
-        They depend on the arguments, the members and their weights alone. Raises DominoError for
-        an empty pool.
+        members: that `members` has named, for one who needs the same ones afterwards. The numbers
+        depend on the arguments, the members and their weights alone. Raises DominoError for an
+        empty pool.
         """
-        if not self._members:
+        with self.lock:
+            drawn_from = self.members if members is None else members
+            weights = [member.weight for member in drawn_from]
+        if not weights:
             raise DominoError("the pool is empty: opponents must be at least one")
         rolls = np.zeros((len(matches), self.rules.players))
         _draw_rolls(np.array([seed], np.uint64), np.ascontiguousarray(matches, np.int64), rolls)
-        upto = np.cumsum([member.weight for member in self.members])
+        upto = np.cumsum(weights)
         places = np.searchsorted(upto / upto[-1], rolls, side="right")
-        numbers = np.array([member.number for member in self.members], np.int64)
+        numbers = np.array([member.number for member in drawn_from], np.int64)
         drawn: NDArray[np.int64] = numbers[np.minimum(places, len(numbers) - 1)]
         return drawn
 
     def note(self, member: Member, seats: int, beaten: float) -> None:
         """Add the learner's results against so many seats of a member, or of a former one."""
-        self.totals.setdefault(member.kind, Tally()).add(seats, beaten)
-        here = self._members.get(member.name)
-        if here is not None and here.number == member.number:
-            here.recent.add(seats, beaten)
-            here.recent.shrink(WINDOW)
+        with self.lock:
+            self.totals.setdefault(member.kind, Tally()).add(seats, beaten)
+            here = self._members.get(member.name)
+            if here is not None and here.number == member.number:
+                here.recent.add(seats, beaten)
+                here.recent.shrink(WINDOW)
 
     # --------------------------------------------------------------------------------------- state
 
@@ -242,6 +277,12 @@ class OpponentPool:
 
         former: removed members that still play in some episode.
         """
+        with self.lock:
+            return self._described(former)
+
+    def _described(
+        self, former: Iterable[Member]
+    ) -> tuple[dict[str, Any], dict[str, NDArray[np.float32]]]:
         described: list[dict[str, Any]] = []
         arrays: dict[str, NDArray[np.float32]] = {}
         for member in (*self.members, *former):
@@ -284,8 +325,9 @@ class OpponentPool:
         here = [members[entry["number"]] for entry in described["members"] if entry["here"]]
         following = checked_index("next", described["next"], 1 << 62)
         totals = {kind: _as_tally(tally) for kind, tally in described["totals"].items()}
-        self._members = {member.name: member for member in here}
-        self._next, self.totals = following, totals
+        with self.lock:
+            self._members = {member.name: member for member in here}
+            self._next, self.totals = following, totals
 
     def _policy_of(self, entry: Mapping[str, Any], arrays: Mapping[str, NDArray[Any]]) -> Policy:
         if not isinstance(entry["name"], str):
@@ -329,7 +371,7 @@ def _name_of(policy: Policy) -> str:
     return policy.name or type(policy).__name__
 
 
-def _free_name(name: str, taken: OpponentPool) -> str:
+def _free_name(name: str, taken: Mapping[str, Member]) -> str:
     number = 1
     free = name
     while free in taken:

@@ -59,26 +59,29 @@ class SelfPlay:
 
         Raises DominoError if the pool has one of the same or a later time.
         """
-        times = _times(self.snapshots)
-        if times and times[-1] >= snapshot.taken_at:
-            raise DominoError(
-                f"a snapshot taken at {snapshot.taken_at} cannot follow one taken at {times[-1]}"
-            )
-        self.pool.add(snapshot, self.weight, name=f"{snapshot.name}-{snapshot.taken_at}")
-        while len(kept := self.snapshots) > self.keep:
-            forget = _most_crowded if self.which == "spaced" else _oldest
-            self.pool.remove(kept[forget(_times(kept))].name)
-        self.weigh()
+        with self.pool.lock:  # no draw comes in between
+            times = _times(self.snapshots)
+            if times and times[-1] >= snapshot.taken_at:
+                raise DominoError(
+                    f"a snapshot taken at {snapshot.taken_at} cannot follow one taken at "
+                    f"{times[-1]}"
+                )
+            self.pool.add(snapshot, self.weight, name=f"{snapshot.name}-{snapshot.taken_at}")
+            while len(kept := self.snapshots) > self.keep:
+                forget = _most_crowded if self.which == "spaced" else _oldest
+                self.pool.remove(kept[forget(_times(kept))].name)
+            self.weigh()
 
     def weigh(self) -> None:
         """Distribute the weight among the snapshots, by the results so far."""
-        snapshots = self.snapshots
-        beaten = np.array([member.beaten_share for member in snapshots])
-        chances = np.ones(len(snapshots))
-        if self.draw == "prioritised":
-            chances = np.maximum((1 - beaten) ** 2, MIN_CHANCE)
-        weights = self.weight * chances / chances.sum()
-        self.pool.reweigh({m.name: w for m, w in zip(snapshots, weights.tolist(), strict=True)})
+        with self.pool.lock:
+            snapshots = self.snapshots
+            beaten = np.array([member.beaten_share for member in snapshots])
+            chances = np.ones(len(snapshots))
+            if self.draw == "prioritised":
+                chances = np.maximum((1 - beaten) ** 2, MIN_CHANCE)
+            weights = self.weight * chances / chances.sum()
+            self.pool.reweigh({m.name: w for m, w in zip(snapshots, weights.tolist(), strict=True)})
 
 
 def _times(snapshots: list[Member]) -> list[int]:

@@ -56,6 +56,7 @@ def playouts(
     """
     states = as_states(rules, states)
     if not flag("trusted", trusted):
+        states = states.copy()  # another thread may be playing in it
         check_states(rules, states)
     shape = len(states), positive("repeats", repeats)
     penalties = np.zeros((*shape, rules.players), np.int32)

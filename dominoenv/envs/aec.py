@@ -64,7 +64,7 @@ class DominoAEC(PettingZooBase, AECEnv[str, Observation, int]):  # type: ignore[
     def observe(self, agent: str) -> Observation:
         """Return what an agent may know now. Raises UnknownNameError for an unknown agent."""
         seat = self._seats[self._known(agent)]
-        if seat == self._mover and not self.terminations[agent]:
+        if seat == self._mover:
             row, mask = self.game.observations[0], self.game.masks[0].copy()
         else:
             row, mask = self.game.view(seat), np.zeros(self.num_actions, np.int8)
@@ -134,6 +134,7 @@ class DominoAEC(PettingZooBase, AECEnv[str, Observation, int]):  # type: ignore[
 
     def _deads_step_first(self) -> str:
         """Let the dead step first: PettingZoo's wrappers call it after ending an episode."""
+        self._mover = -1
         self.infos = {agent: self._waiting() for agent in self.agents}
         first: str = super()._deads_step_first()
         return first

@@ -318,7 +318,7 @@ ENDS: dict[str, dict[str, Any]] = {
     "illegal in mid-game": {"reward": "win"},
     "truncated": {"max_cycles": 2},
     "round": {},
-    "replaced": {"illegal": "replace"},
+    "replaced": {"illegal": "penalty"},
 }
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import argparse
 from collections.abc import Sequence
 
-from dominoenv.core.program import printable
+from dominoenv.core.output import printable
 from dominoenv.replay import page_of_file, write_text
 
 DESCRIPTION = """\

@@ -33,6 +33,7 @@ from numba.np.numpy_support import as_dtype
 
 from dominoenv.core.files import write_atomically
 from dominoenv.core.fingerprint import UncacheableError, fingerprint, identity
+from dominoenv.core.output import printable
 
 DIGEST_SIZE = hashlib.sha256().digest_size  # bytes before the contents of a file
 PYTHON = f"py{sys.version_info.major}{sys.version_info.minor}{getattr(sys, 'abiflags', '')}"
@@ -47,7 +48,7 @@ def say_once(text: str) -> None:
     """Print a line on stderr, the first time in a process."""
     if text not in _said:
         _said.add(text)
-        print(f"dominoenv: {text}", file=sys.stderr, flush=True)
+        print(f"dominoenv: {printable(text)}", file=sys.stderr, flush=True)
 
 
 def number_from_random() -> None:

@@ -7,6 +7,7 @@ import sys
 from collections.abc import Callable
 from typing import NoReturn
 
+from dominoenv.core.output import accept_any_text, printable_lines
 from dominoenv.errors import DominoError, RecordError
 
 OK, INVALID, WRONG_USE = range(3)  # exit statuses
@@ -25,6 +26,7 @@ def exit_status(main: Main, extra: str = "train") -> int:
 
     extra: the extra of the package that has what the program imports.
     """
+    accept_any_text()
     try:
         return main() or OK
     except DominoError as error:
@@ -54,13 +56,7 @@ def status_of(error: DominoError) -> int:
 
 def report(text: str) -> None:
     """Print a line on stderr."""
-    print(printable(text), file=sys.stderr, flush=True)
-
-
-def printable(text: str) -> str:
-    """Return a text that any stream can print: file names and records may hold odd bytes."""
-    encoding = sys.stdout.encoding or "utf-8"
-    return text.encode(encoding, "backslashreplace").decode(encoding)
+    print(printable_lines(text), file=sys.stderr, flush=True)
 
 
 def _import_error(error: ImportError, extra: str) -> str:

@@ -54,7 +54,16 @@ TINY_TRAINING += ["threads=1", "network.hidden=[8]", "checkpoints.every=1", "eva
 TINY_TABLES = ["rules={players: 3, max_pip: 6, hand_size: 4}", "resamples=100"]
 TINY_TOURNAMENT = [*TINY_TABLES, "differences=[1]", "pair_deals=6", "mixed_deals=6", "block=6"]
 TINY_STUDY = ["cells=[{rules: {players: [2], max_pip: 6}}]", "pair_deals=6", "same_deals=6"]
-TINY_PLAY = ["--rules", "max_pip=6", "hand_size=3", "rounds=[6]", "--seed", "4", "--hints", "random"]
+TINY_PLAY = [
+    "--rules",
+    "max_pip=6",
+    "hand_size=3",
+    "rounds=[6]",
+    "--seed",
+    "4",
+    "--hints",
+    "random",
+]
 
 
 def run(*arguments: str) -> int:
@@ -105,14 +114,12 @@ def test_a_process_of_its_own_prints_in_any_encoding(encoding: str, tmp_path: Pa
     assert ("x" if encoding == "ascii" else "×") in done.stdout
 
 
-# -------------------------------------------------------------------------------- plain text, always
+# ------------------------------------------------------------------------------- plain text, always
 
 
 def test_a_text_from_outside_is_one_line_that_no_terminal_obeys() -> None:
     shown = printable(EVIL)
-    assert shown == (
-        r"\x1b[31mred\x07\x9b2J\r\nnew line\u202e<script>\u2028\ud800é"
-    )
+    assert shown == (r"\x1b[31mred\x07\x9b2J\r\nnew line\u202e<script>\u2028\ud800é")
     assert printable_lines("one\ntwo\t\x1b") == "one\ntwo\\t\\x1b"
     assert printable("Zoë plays 9-4 → ▯ 五") == "Zoë plays 9-4 → ▯ 五"
 

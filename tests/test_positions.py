@@ -34,7 +34,9 @@ def any_rules(draw: st.DrawFn) -> Rules:
     every = {**shared, **own}
     given = {key: every[key] for key in draw(st.sets(st.sampled_from(sorted(every))))}
     try:
-        return make_rules(game, preset=draw(st.sampled_from(list(GAMES[game].rules.presets))), **given)
+        return make_rules(
+            game, preset=draw(st.sampled_from(list(GAMES[game].rules.presets))), **given
+        )
     except RulesError:
         assume(False)
         raise

@@ -58,9 +58,7 @@ def accept_any_text() -> None:
 def _similar(letter: str) -> str:
     """Return ASCII that looks like a letter, or its escape sequence."""
     parts = unicodedata.normalize("NFKD", letter)
-    plain = "".join(
-        _SIMILAR.get(part, part) for part in parts if not unicodedata.combining(part)
-    )
+    plain = "".join(_SIMILAR.get(part, part) for part in parts if not unicodedata.combining(part))
     return plain if plain and plain.isascii() and plain.isprintable() else _escaped(letter)
 
 

@@ -13,7 +13,7 @@ from gymnasium.error import DependencyNotInstalled
 
 from dominoenv import Game, Record, make_rules, mexican_train_v0, write_record
 from dominoenv.__main__ import COMMANDS, main
-from dominoenv.core.output import SIMILAR, encodable, printable, printable_lines
+from dominoenv.core.output import MAX_LABEL, SIMILAR, encodable, label, printable, printable_lines
 from dominoenv.core.program import INVALID, OK, WRONG_USE, exit_status, report
 from dominoenv.errors import DominoError
 from dominoenv.render.text import render_text
@@ -122,6 +122,13 @@ def test_a_text_from_outside_is_one_line_that_no_terminal_obeys() -> None:
     assert shown == (r"\x1b[31mred\x07\x9b2J\r\nnew line\u202e<script>\u2028\ud800é")
     assert printable_lines("one\ntwo\t\x1b") == "one\ntwo\\t\\x1b"
     assert printable("Zoë plays 9-4 → ▯ 五") == "Zoë plays 9-4 → ▯ 五"
+
+
+@pytest.mark.parametrize("name", ["", "Zoë", "x" * 60, "x" * 61, "\n" * 60, "\x1b" * 100_000, EVIL])
+def test_names_are_shown_short_and_printable(name: str) -> None:
+    assert label(name).isprintable()
+    assert len(label(name)) <= MAX_LABEL
+    assert label(name) == name or not name.isprintable() or len(name) > MAX_LABEL
 
 
 def test_what_an_encoding_lacks_is_written_in_similar_letters() -> None:

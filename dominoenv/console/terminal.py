@@ -7,14 +7,15 @@ import sys
 from collections.abc import Callable, Sequence
 
 from dominoenv.console.session import PlaySession
-from dominoenv.core.output import printable
+from dominoenv.core.output import label, printable
 from dominoenv.errors import DominoError, IllegalActionError
-from dominoenv.records.annotations import PROBABILITY, SCORE, Annotation
+from dominoenv.records.annotations import PROBABILITY, SCORE, Annotation, for_people
 from dominoenv.render.text import MIN_WIDTH, render_text, wants_colour
 from dominoenv.render.view import Reveal
 
 MAX_WIDTH = 100
 GAP = 2  # columns before each word
+SHOWN_MOVES = 5  # with their numbers, of a hint
 HELP = """\
   a number       the move of that number
   9-4@2          the move itself; 9-4 alone if the tile fits in one place only
@@ -156,7 +157,7 @@ class Terminal:
             self._say("  it is not your turn")
             return
         move, advice = self.session.hint()
-        self._say(f"  {self.session.hints} plays {move}{numbers(advice)}")
+        self._say(f"  {label(self.session.hints)} plays {move}{numbers(advice)}")
 
     # -------------------------------------------------------------------------------------- showing
 
@@ -175,7 +176,11 @@ class Terminal:
         )
 
     def _who(self, seat: int) -> str:
-        return "you" if seat == self.session.seat else f"seat {seat} ({self.session.names[seat]})"
+        return (
+            "you"
+            if seat == self.session.seat
+            else f"seat {seat} ({label(self.session.names[seat])})"
+        )
 
     def _totals(self) -> str:
         game = self.session.game
@@ -238,5 +243,6 @@ def numbers(advice: Annotation | None) -> str:
     if not advice:
         return ""
     kind = PROBABILITY if PROBABILITY in advice else SCORE
-    best = sorted(advice[kind].items(), key=lambda one: -one[1])[:5]
-    return f" ({kind}: " + ", ".join(f"{move} {value:.6g}" for move, value in best) + ")"
+    best = list(for_people(advice)[kind].items())[:SHOWN_MOVES]
+    shown = (f"{move} {value if kind == SCORE else f'{value:.3f}'}" for move, value in best)
+    return f" ({kind}: {', '.join(shown)})"

@@ -9,6 +9,7 @@ import unicodedata
 from contextlib import suppress
 from typing import TextIO
 
+MAX_LABEL = 60  # letters of a name
 SIMILAR = "dominoenv.similar"  # an error handler, as in `stream.reconfigure(errors=SIMILAR)`
 
 # One letter for one where columns depend on it: drawings and tables.
@@ -35,6 +36,13 @@ def printable(text: str) -> str:
 def printable_lines(text: str) -> str:
     """Return a text with its line ends, each line as `printable` makes it."""
     return "\n".join(map(printable, text.split("\n")))
+
+
+def label(name: str) -> str:
+    """Return a name as it is shown: printable, and of a length that leaves room for the rest."""
+    shown = printable(name[:MAX_LABEL])
+    is_whole = len(name) <= MAX_LABEL and len(shown) <= MAX_LABEL
+    return shown if is_whole else f"{shown[: MAX_LABEL - 1]}…"
 
 
 def encodable(text: str, stream: TextIO | None) -> str:

@@ -113,7 +113,6 @@ def test_no_agent_shows_a_number_of_its_own_making(game: str, name: str) -> None
     scores = make_policy(name, make_rules(game), seed=5).scores(rows, masks)
     for row, mask in zip([] if scores is None else scores, masks, strict=scores is not None):
         moves = {str(action): float(row[action]) for action in mask.nonzero()[0]}
-        for text in for_people({"score": moves})["score"].values():
-            assert (
-                text in ("best", "far below") or -FAR_BELOW < float(str(text).replace("−", "-")) < 0
-            )
+        for text in map(str, for_people({"score": moves})["score"].values()):
+            number = text.removeprefix("−")
+            assert text in ("best", "far below") or 0 < float(number) < FAR_BELOW

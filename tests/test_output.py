@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import io
 import os
 import subprocess
@@ -186,10 +187,39 @@ def test_errors_are_plain_text(monkeypatch: pytest.MonkeyPatch) -> None:
 def test_closed_streams_are_left_alone(monkeypatch: pytest.MonkeyPatch) -> None:
     closed = io.TextIOWrapper(io.BytesIO(), "ascii")
     closed.close()
-    for stream in (None, closed, io.StringIO()):
+    for stream in (closed, io.StringIO()):
         monkeypatch.setattr(sys, "stdin", stream)
         monkeypatch.setattr(sys, "stdout", stream)
         assert exit_status(lambda: OK) == OK
+
+
+def test_streams_closed_from_the_start_are_empty(monkeypatch: pytest.MonkeyPatch) -> None:
+    def talk() -> int:
+        with pytest.raises(EOFError):
+            input("said to nobody")
+        print(EVIL)
+        return OK
+
+    for name in ("stdin", "stdout", "stderr"):
+        monkeypatch.setattr(sys, name, None)
+    assert exit_status(talk) == OK
+    for stream in (sys.stdin, sys.stdout, sys.stderr):
+        stream.close()
+
+
+class Full(io.StringIO):
+    """A stream to a full disk."""
+
+    def write(self, text: str) -> int:
+        raise OSError(errno.ENOSPC, "No space left on device")
+
+
+def test_a_full_disk_is_a_sentence(monkeypatch: pytest.MonkeyPatch) -> None:
+    streams = Streams(monkeypatch, "utf-8")
+    monkeypatch.setattr("dominoenv.core.program._discard_output", lambda: None)
+    monkeypatch.setattr(sys, "stdout", Full())
+    assert exit_status(lambda: print("much")) == WRONG_USE
+    assert streams.err == "error: cannot write: No space left on device\n"
 
 
 @pytest.mark.parametrize("name", ["evil\x1b[2J.jsonl", "two\nlines.jsonl", "\u202elnosj.jsonl"])

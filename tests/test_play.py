@@ -447,7 +447,7 @@ def test_a_folder_for_the_record_is_made_before_the_match(here: Path) -> None:
     assert {*files(here)} == {"new/deep/x.jsonl"}
 
 
-@pytest.mark.parametrize("record", ["file/x.jsonl", "x" * 300, "x" * 240, "line\nend.jsonl", ".."])
+@pytest.mark.parametrize("record", ["file/x.jsonl", "x" * 300, "x" * 250, "line\nend.jsonl", ".."])
 def test_a_place_that_cannot_be_written_is_told_before_the_match(
     record: str, here: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:

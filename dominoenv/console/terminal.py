@@ -176,11 +176,8 @@ class Terminal:
         )
 
     def _who(self, seat: int) -> str:
-        return (
-            "you"
-            if seat == self.session.seat
-            else f"seat {seat} ({label(self.session.names[seat])})"
-        )
+        name = label(self.session.names[seat])
+        return "you" if seat == self.session.seat else f"seat {seat} ({name})"
 
     def _totals(self) -> str:
         game = self.session.game

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import codecs
 import io
+import os
 import sys
 import unicodedata
 from contextlib import suppress
@@ -11,6 +12,8 @@ from typing import TextIO
 
 MAX_LABEL = 60  # letters of a name
 SIMILAR = "dominoenv.similar"  # an error handler, as in `stream.reconfigure(errors=SIMILAR)`
+
+STREAMS = {"stdin": "backslashreplace", "stdout": SIMILAR, "stderr": SIMILAR}
 
 # One letter for one where columns depend on it: drawings and tables.
 _SIMILAR = {
@@ -52,12 +55,15 @@ def encodable(text: str, stream: TextIO | None) -> str:
 
 
 def accept_any_text() -> None:
-    """Let the standard streams take any text, read or written, whatever their encoding."""
-    for stream, errors in (
-        (sys.stdin, "backslashreplace"),
-        (sys.stdout, SIMILAR),
-        (sys.stderr, SIMILAR),
-    ):
+    """Let the standard streams take any text, read or written, whatever their encoding.
+
+    One that was closed when the program started is empty, or takes its text nowhere.
+    """
+    for name, errors in STREAMS.items():
+        stream = getattr(sys, name)
+        if stream is None:
+            stream = open(os.devnull, "r" if name == "stdin" else "w")  # noqa: SIM115  for good
+            setattr(sys, name, stream)
         if isinstance(stream, io.TextIOWrapper):
             with suppress(ValueError):  # it is closed, or has been read from
                 stream.reconfigure(errors=errors)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import os
 import sys
 from collections.abc import Callable
@@ -11,6 +12,7 @@ from dominoenv.core.output import accept_any_text, printable_lines
 from dominoenv.errors import DominoError, RecordError
 
 OK, INVALID, WRONG_USE = range(3)  # exit statuses
+FULL = (errno.ENOSPC, errno.EIO)  # a full disk, a terminal that was closed
 INTERRUPTED = 130  # as shells have it
 OWN = ("dominoenv", "agents", "experiments")  # modules that no extra brings
 Main = Callable[[], int | None]
@@ -38,8 +40,18 @@ def exit_status(main: Main, extra: str = "train") -> int:
         report(str(stop) or "stopped")
         return INTERRUPTED
     except BrokenPipeError:  # whoever read the output has left
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        _discard_output()
+    except OSError as error:
+        if error.errno not in FULL:
+            raise
+        report(f"error: cannot write: {error.strerror}")
+        _discard_output()
     return WRONG_USE
+
+
+def _discard_output() -> None:
+    """Let what is left in the buffer of the output go nowhere when Python ends."""
+    os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
 
 
 def report_error(error: DominoError) -> int:

@@ -279,6 +279,10 @@ WRONG = {
     "seat": (["--seat", "2"], "seat=2 must lie in 0 ... 1"),
     "seed": (["--seed", "-1"], "seed=-1 must lie in"),
     "checkpoint": (["--against", "nowhere.pt"], "nowhere.pt"),
+    "resumed otherwise": (
+        ["--continue", "x.json", "--seat", "0", "--rules", "players=2"],
+        "--continue resumes a match as it was: leave out --rules, --seat",
+    ),
     "other game": (
         ["--game", "chicken_foot", "--against", "longest_train"],
         "does not play chicken_foot",

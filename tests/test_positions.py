@@ -43,7 +43,7 @@ def any_rules(draw: st.DrawFn) -> Rules:
 
 
 @given(any_rules())
-@settings(max_examples=400, deadline=None)
+@settings(max_examples=400, deadline=None, derandomize=True)
 def test_short_rules_are_the_rules(rules: Rules) -> None:
     again = make_rules(rules.game, json.loads(json.dumps(rules.short_dict())))
     assert again.to_dict() == rules.to_dict()
@@ -75,7 +75,7 @@ def test_short_rules_say_what_they_would_not_fill_in(
 
 
 @given(any_rules(), st.integers(0, 1 << 32), st.integers(0, 80))
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=60, deadline=None, derandomize=True)
 def test_a_game_goes_on_from_its_position_as_it_would_have(
     rules: Rules, seed: int, moves: int
 ) -> None:

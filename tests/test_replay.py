@@ -533,6 +533,12 @@ def test_the_command_writes_a_page(tmp_path: Path, capsys: pytest.CaptureFixture
     for which in ("3", "0", "-1"):
         assert main(["replay", str(matches), "--html", str(out), "--which", which]) == INVALID
     assert "holds 2 matches; no match 3 (--which)" in capsys.readouterr().err
+    before = matches.read_bytes()
+    (tmp_path / "link").symlink_to(matches)
+    for same in (matches, tmp_path / "link", tmp_path / "." / "m.jsonl"):
+        assert main(["replay", str(matches), "--html", str(same)]) == WRONG_USE
+        assert "is the record itself" in capsys.readouterr().err
+    assert matches.read_bytes() == before
     assert main(["replay", str(tmp_path / "no.jsonl"), "--html", str(out)]) == WRONG_USE
     assert main(["replay", str(matches), "--html", str(tmp_path)]) == WRONG_USE
     write_record(matches, Record(records[0].header, records[0].rounds[:1], None))

@@ -7,8 +7,10 @@ import io
 import os
 import subprocess
 import sys
+from collections.abc import Iterator
 from pathlib import Path
 
+import numpy as np
 import pytest
 from gymnasium.error import DependencyNotInstalled
 
@@ -71,6 +73,18 @@ def run(*arguments: str) -> int:
     return main([str(argument) for argument in arguments])
 
 
+@pytest.fixture
+def _torch_as_it_was() -> Iterator[None]:
+    """Training sets the number of threads and seeds the generators of the whole process."""
+    torch = pytest.importorskip("torch")
+    before = torch.get_num_threads(), torch.get_rng_state(), np.random.get_state()
+    yield
+    torch.set_num_threads(before[0])
+    torch.set_rng_state(before[1])
+    np.random.set_state(before[2])
+
+
+@pytest.mark.usefixtures("_torch_as_it_was")
 @pytest.mark.parametrize("encoding", NARROW_CODES)
 def test_every_command_prints_in_any_encoding(
     encoding: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch

@@ -101,8 +101,8 @@ def check_places(session: PlaySession) -> None:
         raise DominoError(f"{record} exists; name another one with --record")
     if os.path.lexists(saved):
         raise DominoError(
-            f"{saved} holds a match that was left: resume it with --continue {saved}, or name "
-            "another record with --record"
+            f"{saved} holds a match that was left: {session.resume_command} resumes it; for a new "
+            "one name another record with --record"
         )
     session.saved.check()
 

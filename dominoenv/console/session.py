@@ -8,6 +8,7 @@ session that was interrupted continues exactly as it would have without the inte
 from __future__ import annotations
 
 import json
+import shlex
 from collections.abc import Iterator, Sequence
 from pathlib import Path, PureWindowsPath
 from typing import Any, Self
@@ -100,6 +101,11 @@ class PlaySession:
         """Whether the person's last move can be taken back."""
         return bool(self._before)
 
+    @property
+    def resume_command(self) -> str:
+        """The command that goes on with what was saved."""
+        return f"dominoenv play --continue {shlex.quote(str(self.saved.path))}"
+
     # ------------------------------------------------------------------------------------ playing
 
     def move(self, text: str) -> None:
@@ -183,8 +189,8 @@ class PlaySession:
         except OSError as error:
             self.save()
             raise RecordError(
-                f"cannot write {str(self.record.path)!r}: {error.strerror}. The match is kept; "
-                f"`dominoenv play --continue {self.saved.path}` writes its record beside that file"
+                f"cannot write {str(self.record.path)!r}: {error.strerror}. The match is kept: "
+                f"{self.resume_command} writes its record beside that file"
             ) from error
         self.saved.remove()
 

@@ -191,9 +191,9 @@ class Terminal:
         """Save, and say where: in another place if it had to be."""
         wanted = self.session.saved.path
         self.session.save()
-        saved = self.session.saved.path
-        instead = "" if saved == wanted else f" elsewhere: {wanted} could not be used"
-        self._say("", f"Saved{instead}. Go on with: dominoenv play --continue {saved}")
+        is_there = self.session.saved.path == wanted
+        where = "" if is_there else f" elsewhere: {wanted} could not be used"
+        self._say("", f"Saved{where}. Go on with: {self.session.resume_command}")
 
 
 COMMANDS: dict[str, Callable[[Terminal], None]] = {

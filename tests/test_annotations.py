@@ -15,6 +15,7 @@ from dominoenv import (
     make_rules,
     policy_names,
 )
+from dominoenv.records.annotations import FAR_BELOW, for_people
 
 GAMES = ("mexican_train", "chicken_foot")
 PAIRS = [(game, name) for game in GAMES for name in policy_names(game)]
@@ -90,3 +91,28 @@ def test_a_network_says_its_softmax() -> None:
     assert np.isclose(
         np.log(chances[0, first] / chances[0, second]), logits[0, first] - logits[0, second]
     )
+
+
+# -------------------------------------------------------------------------------- as they are shown
+
+
+def test_scores_are_shown_as_they_compare_with_the_best() -> None:
+    scores = {"stop": 0.0, "9-4@2": 999_937.0, "6-4@0": 999_940.25, "3-3@0": 999_940.25}
+    assert for_people({"score": scores, "probability": {"a": 0.25, "b": 0.75}}) == {
+        "score": {"6-4@0": "best", "3-3@0": "best", "9-4@2": "−3.25", "stop": "far below"},
+        "probability": {"b": 0.75, "a": 0.25},
+    }
+    assert list(for_people({"probability": {"a": 0.25, "b": 0.75}})["probability"]) == ["b", "a"]
+    assert for_people({"score": {}}) == {"score": {}}
+
+
+@pytest.mark.parametrize(("game", "name"), PAIRS)
+def test_no_agent_shows_a_number_of_its_own_making(game: str, name: str) -> None:
+    """Such as 1,000,000 for what it wants before anything else."""
+    rows, masks = decisions(game)
+    scores = make_policy(name, make_rules(game), seed=5).scores(rows, masks)
+    for row, mask in zip([] if scores is None else scores, masks, strict=scores is not None):
+        moves = {str(action): float(row[action]) for action in mask.nonzero()[0]}
+        for text in map(str, for_people({"score": moves})["score"].values()):
+            number = text.removeprefix("−")
+            assert text in ("best", "far below") or 0 < float(number) < FAR_BELOW

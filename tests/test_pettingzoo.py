@@ -313,6 +313,43 @@ def test_wrapped_env_ends_at_an_illegal_action(module: ModuleType) -> None:
         env.step(10**6)
 
 
+ENDS: dict[str, dict[str, Any]] = {
+    "illegal": {},
+    "illegal in mid-game": {"reward": "win"},
+    "truncated": {"max_cycles": 2},
+    "round": {},
+    "replaced": {"illegal": "penalty"},
+}
+
+
+@over_modules
+@pytest.mark.parametrize("end", ENDS)
+@pytest.mark.filterwarnings("ignore:.*Illegal move made")
+def test_every_agent_can_be_observed_after_any_end(module: ModuleType, end: str) -> None:
+    """From the end until the last agent has left, and after; nothing is legal then."""
+    env = module.env(players=3, max_pip=6, hand_size=4, **ENDS[end])
+    env.reset(seed=1)
+    rng, number = np.random.default_rng(1), 0
+    while not (any(env.terminations.values()) or any(env.truncations.values())):
+        mask = env.observe(env.agent_selection)["action_mask"]
+        is_wrong = end in ("illegal", "replaced") or ("mid" in end and number == 5)
+        env.step(int(mask.argmin()) if is_wrong else choose(rng, mask))
+        number += 1
+    left = env.num_agents
+    while True:
+        for agent in env.possible_agents:
+            observation = env.observe(agent)
+            assert env.observation_space(agent).contains(observation)
+            assert not observation["action_mask"].any()
+        assert env.state_space.contains(env.state())
+        if not env.agents:
+            break
+        env.step(None)
+        left -= 1
+        assert env.num_agents == left
+    assert left == 0
+
+
 # --------------------------------------------------------------------------- seeds, copies, options
 
 

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import copy
+import io
 import json
+import os
 import random
 import re
 import subprocess
@@ -25,6 +27,7 @@ from dominoenv import (
     read_records,
 )
 from dominoenv.__main__ import main
+from dominoenv.console.play import check_places
 from dominoenv.console.session import PlaySession
 from dominoenv.console.terminal import Terminal, chosen
 from dominoenv.core.program import INVALID, OK, WRONG_USE
@@ -134,9 +137,9 @@ def test_a_match_that_is_left_again_and_again_is_the_same_match(game: str, tmp_p
         play(table, lambda prompt, number: first(prompt, number) if number < 3 else "quit")
         if (tmp_path / "match.jsonl").exists():
             break
-        table = PlaySession.from_file(tmp_path / "match.saved.json")
+        table = PlaySession.from_file(tmp_path / "match.jsonl.saved.json")
     assert (tmp_path / "match.jsonl").read_text() == (tmp_path / "a" / "match.jsonl").read_text()
-    assert not (tmp_path / "match.saved.json").exists()
+    assert not (tmp_path / "match.jsonl.saved.json").exists()
 
 
 @pytest.mark.parametrize("end", [EOFError, KeyboardInterrupt])
@@ -149,7 +152,7 @@ def test_the_end_of_input_and_an_interrupt_save(end: Any, tmp_path: Path) -> Non
     table = sitting(tmp_path)
     person = play(table, typed)
     assert "--continue" in person.lines[-1]
-    again = PlaySession.from_file(tmp_path / "match.saved.json")
+    again = PlaySession.from_file(tmp_path / "match.jsonl.saved.json")
     assert again.game.position() == table.game.position()
     assert again.game.annotations == table.game.annotations
 
@@ -211,9 +214,15 @@ def test_moves_are_typed_in_many_ways() -> None:
     assert chosen("4-9@m", legal) == "9-4@M"
     assert chosen("1-4", legal) == "4-1@0"
     assert chosen("9-9", legal) == "9-9@2"
-    for line in ("9-4", "0", "5", "²", "", "@", "draw", "9-4@", "9-4@7"):
+    for line in ("0", "5", "²", "", "@", "draw", "9-4@", "9-4@7"):
         assert chosen(line, legal) not in legal
     assert chosen("stop", ["9-4@0", "stop"]) == "stop"
+
+
+@pytest.mark.parametrize("line", ["9-4", "4-9"])
+def test_a_tile_that_fits_twice_is_ambiguous(line: str, tmp_path: Path) -> None:
+    with pytest.raises(IllegalActionError, match=f"{line} is ambiguous: type 9-4@0 or 9-4@M"):
+        chosen(line, ["4-1@0", "9-4@0", "9-4@M", "9-9@2"])
 
 
 def test_what_is_no_move_changes_nothing(tmp_path: Path) -> None:
@@ -273,6 +282,10 @@ WRONG = {
     "seat": (["--seat", "2"], "seat=2 must lie in 0 ... 1"),
     "seed": (["--seed", "-1"], "seed=-1 must lie in"),
     "checkpoint": (["--against", "nowhere.pt"], "nowhere.pt"),
+    "resumed otherwise": (
+        ["--continue", "x.json", "--seat", "0", "--rules", "players=2"],
+        "--continue resumes a match as it was: leave out --rules, --seat",
+    ),
     "other game": (
         ["--game", "chicken_foot", "--against", "longest_train"],
         "does not play chicken_foot",
@@ -302,7 +315,7 @@ def test_no_record_is_written_over(tmp_path: Path, capsys: pytest.CaptureFixture
 
 def saved(folder: Path) -> dict[str, Any]:
     play(sitting(folder), script("1", "", "1", ""))
-    content: dict[str, Any] = json.loads((folder / "match.saved.json").read_text("utf-8"))
+    content: dict[str, Any] = json.loads((folder / "match.jsonl.saved.json").read_text("utf-8"))
     return content
 
 
@@ -359,6 +372,210 @@ def test_junk_is_no_sitting(junk: bytes, tmp_path: Path) -> None:
     with pytest.raises(RecordError, match="cannot read"):
         PlaySession.from_file(tmp_path / "nowhere.json")
     assert run("--continue", str(tmp_path / "nowhere.json")) == WRONG_USE
+
+
+# --------------------------------------------------------------------- nothing of anybody is lost
+
+
+@pytest.fixture
+def here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    monkeypatch.chdir(tmp_path)
+    return tmp_path
+
+
+def files(folder: Path) -> dict[str, str]:
+    return {
+        path.relative_to(folder).as_posix(): path.read_text("utf-8")
+        for path in folder.rglob("*")
+        if path.is_file()
+    }
+
+
+def test_the_same_command_again_keeps_what_was_saved(
+    here: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("sys.stdin", io.StringIO("1\n\nquit\n"))
+    assert run("--seed", "3") == OK
+    before = files(here)
+    assert [*before] == ["mexican_train-3.jsonl.saved.json"]
+    monkeypatch.setattr("sys.stdin", io.StringIO(""))
+    assert run("--seed", "3") == WRONG_USE
+    assert files(here) == before
+    assert "--continue mexican_train-3.jsonl.saved.json" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize("names", [("m.2026-11-30", "m.2026-12-01"), ("m.jsonl", "m.monday")])
+def test_names_that_share_a_beginning_share_no_save(names: tuple[str, str], here: Path) -> None:
+    for name in names:
+        play(PlaySession(TRAINS, 3, record=here / name), script("1"))
+    assert {*files(here)} == {f"{name}.saved.json" for name in names}
+    before = files(here)[f"{names[1]}.saved.json"]
+    play(PlaySession.from_file(here / f"{names[0]}.saved.json"))
+    assert files(here).keys() == {names[0], f"{names[1]}.saved.json"}
+    assert files(here)[f"{names[1]}.saved.json"] == before
+
+
+def test_sessions_side_by_side_save_side_by_side(here: Path) -> None:
+    """Two begin the same match at once; one goes on twice from the same save."""
+    one, other = (PlaySession(TRAINS, 3, record=here / "m.jsonl") for _ in range(2))
+    play(one, script("1"))
+    play(other, script("2"))
+    assert {*files(here)} == {"m.jsonl.saved.json", "m.jsonl.saved-2.json"}
+    again = PlaySession.from_file(here / "m.jsonl.saved.json")
+    newer = PlaySession.from_file(here / "m.jsonl.saved.json")
+    play(newer, script("1", "", "1"))
+    before = files(here)
+    play(again, script())
+    assert files(here).items() >= before.items()
+    play(again)
+    play(newer)
+    assert {*files(here)} == {"m.jsonl", "m-2.jsonl", "m.jsonl.saved-2.json"}
+
+
+def test_an_old_save_is_gone_on_with_where_it_lies(here: Path) -> None:
+    """Files of version 0.1.0: the suffix replaced, `record` a path from where play was started."""
+    play(PlaySession(TRAINS, 3, record="games/m.jsonl"), script("1"))
+    old = json.loads(files(here).popitem()[1])
+    (here / "games" / "m.jsonl.saved.json").unlink()
+    old |= {"type": "sitting", "record": "games/m.jsonl"}
+    (here / "games" / "m.saved.json").write_text(json.dumps(old))
+    play(PlaySession.from_file(Path("games/m.saved.json")), script("1", "", "1"))
+    assert {*files(here)} == {"games/m.saved.json"}
+    play(PlaySession.from_file(Path("games/m.saved.json")))
+    assert {*files(here)} == {"games/m.jsonl"}
+
+
+def test_a_folder_for_the_record_is_made_before_the_match(here: Path) -> None:
+    session = PlaySession(TRAINS, 3, record="new/deep/x.jsonl")
+    check_places(session)
+    assert (here / "new" / "deep").is_dir()
+    assert not files(here)
+    play(session)
+    assert {*files(here)} == {"new/deep/x.jsonl"}
+
+
+@pytest.mark.parametrize("record", ["file/x.jsonl", "x" * 300, "x" * 250, "line\nend.jsonl", ".."])
+def test_a_place_that_cannot_be_written_is_told_before_the_match(
+    record: str, here: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (here / "file").write_text("a file, no folder")
+    assert run("--record", record) in (INVALID, WRONG_USE)
+    assert capsys.readouterr().err.count("\n") == 1
+    assert {*files(here)} == {"file"}
+
+
+def no_room(path: Path, content: bytes) -> None:
+    raise OSError(28, "No space left on device")
+
+
+def test_a_record_that_cannot_be_written_is_kept(
+    here: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Its folder is gone at the end: the match lies elsewhere, and can be finished from there."""
+    (here / "home").mkdir()
+    monkeypatch.setenv("HOME", str(here / "home"))
+    monkeypatch.setenv("USERPROFILE", str(here / "home"))
+    session = PlaySession(TRAINS, 3, record="new/x.jsonl")
+    check_places(session)
+    (here / "new").rmdir()
+    (here / "new").write_text("somebody's file")
+    with pytest.raises(RecordError, match=r"cannot write 'new.*--continue .*home") as told:
+        play(session)
+    saved = here / "home" / "x.jsonl.saved.json"
+    assert str(saved) in str(told.value)
+    play(PlaySession.from_file(saved))
+    assert {*files(here)} == {"new", "home/x.jsonl"}
+
+
+def test_what_can_be_saved_nowhere_is_told(here: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("dominoenv.console.own_file.write_atomically", no_room)
+    with pytest.raises(RecordError, match=r"cannot save in any of .*No space left"):
+        play(sitting(here), script("1"))
+    assert not files(here)
+
+
+def test_a_failing_agent_loses_nothing(here: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    session = sitting(here)
+    monkeypatch.setattr(session, "let_others_move", lambda: 1 / 0)
+    with pytest.raises(ZeroDivisionError):
+        play(session)
+    assert {*files(here)} == {"match.jsonl.saved.json"}
+
+
+STRANGE = ["/etc/x", "../x", "..\\x", "C:\\x", "a/b/x", "./x", "~/x", "x", "x/"]
+
+
+@pytest.mark.parametrize("record", STRANGE)
+@pytest.mark.parametrize("links", [False, True])
+def test_a_strangers_save_writes_beside_itself(record: str, links: bool, here: Path) -> None:
+    content = saved(here)
+    (here / "match.jsonl.saved.json").unlink()
+    (here / "mine").mkdir()
+    (here / "theirs").mkdir()
+    (here / "x").write_text("precious")
+    (here / "mine" / "x").write_text("precious")
+    if links:
+        (here / "theirs" / "x").symlink_to(here / "mine" / "x")
+    path = here / "theirs" / "save.json"
+    path.write_text(json.dumps({**content, "record": record}))
+    os.chdir(here / "mine")
+    play(PlaySession.from_file(path))
+    found = files(here)
+    assert found["x"] == found["mine/x"] == "precious"
+    assert {*found} == {"x", "mine/x", "theirs/x", *(["theirs/x-2"] if links else [])}
+    assert len(list(read_records(here / "theirs" / ("x-2" if links else "x")))) == 1
+
+
+@pytest.mark.parametrize("record", ["", "..", "a/..", ".", "\0", "x\x1b[2J", "\ud800", "C:"])
+def test_a_record_without_a_name_is_told(record: str, here: Path) -> None:
+    path = here / "save.json"
+    path.write_text(json.dumps({**saved(here), "record": record}))
+    with pytest.raises(RecordError, match="is not the name of a file"):
+        PlaySession.from_file(path)
+
+
+def test_a_record_is_never_the_save_itself(here: Path) -> None:
+    path = here / "save.json"
+    path.write_text(json.dumps({**saved(here), "record": "save.json"}))
+    play(PlaySession.from_file(path))
+    assert "save-2.json" in files(here)
+    assert "save.json" not in files(here)
+
+
+def test_a_save_that_is_a_link_leaves_what_it_leads_to(here: Path) -> None:
+    saved(here)
+    link = here / "link.json"
+    link.symlink_to(here / "match.jsonl.saved.json")
+    before = files(here)["match.jsonl.saved.json"]
+    play(PlaySession.from_file(link), script("1"))
+    play(PlaySession.from_file(link))
+    assert files(here)["match.jsonl.saved.json"] == before
+    assert not link.exists()
+
+
+# ------------------------------------------------------------------------------------ the terminal
+
+
+@pytest.mark.parametrize("columns", [20, 40, 1000])
+def test_moves_are_shown_in_columns_that_fit(
+    columns: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("COLUMNS", str(columns))
+    table = sitting(tmp_path, make_rules("mexican_train", players=3))
+    person = play(table, script("1" * 9))
+    rows = [line for line in person.lines if re.match(r"  +\d+: ", line)]
+    legal = [f"{i}: {move}" for i, move in enumerate(table.game.legal_moves(), 1)]
+    assert re.findall(r"\d+: \S+", "\n".join(rows)) == legal * 2  # once for each prompt
+    assert max(map(len, rows)) <= min(columns, 100)
+
+
+def test_names_of_agents_are_plain_text(tmp_path: Path) -> None:
+    table = sitting(tmp_path)
+    for agent in table._agents.values():
+        agent.name = "\x1b[2J\u202eevil\n"
+    person = play(table)
+    assert r"(\x1b[2J\u202eevil\n)" in person.shown
+    assert all(line.isprintable() for line in person.lines)
 
 
 # ------------------------------------------------------------------------------------------ agents

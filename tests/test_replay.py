@@ -19,7 +19,7 @@ from dominoenv import Game, Record, RecordError, Rules, make_rules, verify_recor
 from dominoenv.__main__ import main
 from dominoenv.core.program import INVALID, OK, WRONG_USE
 from dominoenv.games.match_play import MatchPlay
-from dominoenv.records.annotations import mistakes
+from dominoenv.records.annotations import for_people, mistakes
 from dominoenv.replay import page, write_page
 from dominoenv.replay.chart import score_chart
 from dominoenv.replay.frames import SHOWN, Frames, changes
@@ -303,7 +303,7 @@ def test_numbers_of_agents_stand_beside_their_moves(browser: Any, tmp_path: Path
     assert [row[0] for row in rows] == sorted(likely, key=lambda move: -likely[move])
     for move, chance, score in rows:
         assert chance == f"{likely[move]:.3f}"
-        assert score == "–" if move not in scores else float(score) == scores[move]
+        assert score == ("–" if move not in scores else for_people(policy[number])["score"][move])
 
 
 # ---------------------------------------------------------------------------------- for everybody
@@ -348,6 +348,20 @@ def test_names_are_text_whatever_they_say(browser: Any, tmp_path: Path) -> None:
         f"{i} {n}" for i, n in enumerate(HOSTILE)
     ]
     assert browser.execute_script("return document.images.length") == 0
+
+
+def test_names_are_shown_on_one_line_and_not_too_long(browser: Any, tmp_path: Path) -> None:
+    """No mark turns the page's direction, and no name pushes the table out of sight."""
+    names = ["two\nlines", "\u202eturned", "long " * 2000]
+    record = played(make_rules("mexican_train", SMALL), names=names)
+    open_page(browser, tmp_path, record)
+    shown = [r"two\nlines", r"\u202eturned", f"{'long ' * 11}long…"]
+    assert browser.title == f"Mexican Train: {', '.join(shown)}"
+    text = browser.find_element("tag name", "body").get_attribute("innerText")
+    assert "\u202e" not in text and "\u202e" not in page(record)
+    assert len(page(record)) < len(page(played(record.rules))) + 1000
+    wide = "return document.documentElement.scrollWidth - document.documentElement.clientWidth"
+    assert browser.execute_script(wide) <= 0
 
 
 def test_screen_readers_get_a_name_for_everything(browser: Any, tmp_path: Path) -> None:
@@ -519,6 +533,12 @@ def test_the_command_writes_a_page(tmp_path: Path, capsys: pytest.CaptureFixture
     for which in ("3", "0", "-1"):
         assert main(["replay", str(matches), "--html", str(out), "--which", which]) == INVALID
     assert "holds 2 matches; no match 3 (--which)" in capsys.readouterr().err
+    before = matches.read_bytes()
+    (tmp_path / "link").symlink_to(matches)
+    for same in (matches, tmp_path / "link", tmp_path / "." / "m.jsonl"):
+        assert main(["replay", str(matches), "--html", str(same)]) == WRONG_USE
+        assert "is the record itself" in capsys.readouterr().err
+    assert matches.read_bytes() == before
     assert main(["replay", str(tmp_path / "no.jsonl"), "--html", str(out)]) == WRONG_USE
     assert main(["replay", str(matches), "--html", str(tmp_path)]) == WRONG_USE
     write_record(matches, Record(records[0].header, records[0].rounds[:1], None))

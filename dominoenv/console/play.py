@@ -5,6 +5,7 @@ from __future__ import annotations
 import argparse
 import contextlib
 import json
+import os
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
@@ -20,7 +21,7 @@ Play a match against agents, and write its record. `quit` saves; type `help` at 
 else there is.
 
     dominoenv play --against opportunist heaviest --rules preset=station max_pip=12
-    dominoenv play --continue mexican_train-7.saved.json"""
+    dominoenv play --continue mexican_train-7.jsonl.saved.json"""
 
 
 def main(arguments: Sequence[str] | None = None, prog: str = "dominoenv play") -> None:
@@ -89,9 +90,21 @@ def _new_session(options: argparse.Namespace) -> PlaySession:
         options.hints or "heaviest",
         options.record or "",
     )
-    if Path(session.record).exists():
-        raise DominoError(f"{session.record!r} exists; name another one with --record")
+    check_places(session)
     return session
+
+
+def check_places(session: PlaySession) -> None:
+    """Raise DominoError if the files of a new session exist, or could not be written."""
+    record, saved = session.record.path, session.saved.path
+    if os.path.lexists(record):
+        raise DominoError(f"{str(record)!r} exists; name another one with --record")
+    if os.path.lexists(saved):
+        raise DominoError(
+            f"{saved} holds a match that was left: {session.resume_command} resumes it; for a new "
+            "one name another record with --record"
+        )
+    session.saved.check()
 
 
 def _rules(texts: Sequence[str]) -> dict[str, Any]:

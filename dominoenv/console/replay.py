@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 import argparse
+import contextlib
+import os
 from collections.abc import Sequence
 
-from dominoenv.core.program import printable
+from dominoenv.core.output import printable
+from dominoenv.errors import DominoError
 from dominoenv.replay import page_of_file, write_text
 
 DESCRIPTION = """\
@@ -29,6 +32,14 @@ def main(arguments: Sequence[str] | None = None, prog: str = "dominoenv replay")
     )
     parser.add_argument("--partial", action="store_true", help="accept a match that was broken off")
     options = parser.parse_args(arguments)
+    check_is_another(options.file, options.html)
     page, record = page_of_file(options.file, options.which, partial=options.partial)
     write_text(options.html, page)
     print(f"{printable(options.html)}: rounds {len(record.rounds)}, moves {record.num_moves}")
+
+
+def check_is_another(record: str, page: str) -> None:
+    """Raise DominoError for a page that would replace the record."""
+    with contextlib.suppress(OSError):  # one of them does not exist
+        if os.path.samefile(record, page):
+            raise DominoError(f"--html {page} is the record itself: name another file")

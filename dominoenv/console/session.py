@@ -8,13 +8,14 @@ session that was interrupted continues exactly as it would have without the inte
 from __future__ import annotations
 
 import json
+import shlex
 from collections.abc import Iterator, Sequence
-from pathlib import Path
+from pathlib import Path, PureWindowsPath
 from typing import Any, Self
 
 import numpy as np
 
-from dominoenv.core.files import write_atomically
+from dominoenv.console.own_file import OwnFile
 from dominoenv.core.options import whole_number
 from dominoenv.core.rules import Rules
 from dominoenv.errors import DominoError, RecordError, nearest, shortened
@@ -31,11 +32,18 @@ from dominoenv.records.annotations import (
     in_words,
     rounded,
 )
-from dominoenv.records.format import ANNOTATIONS, OLD_ANNOTATIONS
+from dominoenv.records.format import (
+    ANNOTATIONS,
+    OLD_ANNOTATIONS,
+    PathLike,
+    checked_names,
+    checked_path,
+)
 
 FORMAT = 1
 TYPE, OLD_TYPE = "session", "sitting"  # the old word: in files of version 0.1.0
 KEYS = ("type", "format", "game", "rules", "seed", "seat", "against", "hints", "record", "rounds")
+SUFFIX = ".saved.json"  # of a saved session, after the name of its record
 MAX_FILE = 1 << 24  # bytes; a match with all numbers beside its moves is far smaller
 
 
@@ -44,7 +52,7 @@ class PlaySession:
 
     against: names of the agents at the other seats, clockwise from the person; the names repeat if
     there are more seats. hints: the agent that gives hints. record: the file for the match's
-    record. Raises DominoErrors for invalid arguments.
+    record (GAME-SEED.jsonl). Raises DominoErrors for invalid arguments.
     """
 
     def __init__(
@@ -54,7 +62,7 @@ class PlaySession:
         seat: int = 0,
         against: Sequence[str] = ("heaviest",),
         hints: str = "heaviest",
-        record: str = "",
+        record: PathLike = "",
     ) -> None:
         self.game = Game(rules.game, rules, seed=seed)
         self.seat = whole_number("seat", seat, 0, rules.players - 1)
@@ -62,13 +70,17 @@ class PlaySession:
             raise DominoError(f"{len(against)} opponents for the {rules.players - 1} other seats")
         self.against = [against[i % len(against)] for i in range(rules.players - 1)]
         self.hints = hints
-        self.record = record or f"{rules.game}-{self.game.seed}.jsonl"
+        path = Path(checked_path(record or f"{rules.game}-{self.game.seed}.jsonl"))
+        checked_file_name(path.name)
+        self.record = OwnFile(path)
+        self.saved = OwnFile(path.with_name(path.name + SUFFIX))
         others = [(seat + 1 + i) % rules.players for i in range(rules.players - 1)]
         self._agents = {
             other: find_policy(name, rules)
             for other, name in zip(others, self.against, strict=True)
         }
         self._adviser = find_policy(hints, rules)
+        checked_names(rules, self.names)  # or else the record could not be written
         self._before: list[Game] = []  # what `undo` returns to
 
     # ------------------------------------------------------------------------------------ reading
@@ -88,6 +100,11 @@ class PlaySession:
     def can_undo(self) -> bool:
         """Whether the person's last move can be taken back."""
         return bool(self._before)
+
+    @property
+    def resume_command(self) -> str:
+        """The command that goes on with what was saved."""
+        return f"dominoenv play --continue {shlex.quote(str(self.saved.path))}"
 
     # ------------------------------------------------------------------------------------ playing
 
@@ -138,8 +155,11 @@ class PlaySession:
 
     # ------------------------------------------------------------------------------------- files
 
-    def save(self, path: Path) -> None:
-        """Write all that is needed to resume. Raises RecordError if the file cannot be written."""
+    def save(self) -> None:
+        """Write all that is needed to resume into `saved`, or elsewhere if that fails.
+
+        `saved.path` says where. Raises RecordError if it can be written nowhere.
+        """
         game = self.game
         lines = game.record().rounds
         played = [(line["moves"], line.get(ANNOTATIONS, [])) for line in lines]
@@ -151,13 +171,28 @@ class PlaySession:
             "game": game.rules.game,
             "rules": game.rules.to_dict(),
             "seed": game.seed,
-            **{key: getattr(self, key) for key in ("seat", "against", "hints", "record")},
+            **{key: getattr(self, key) for key in ("seat", "against", "hints")},
+            "record": self.record.path.name,
             "rounds": [{"moves": moves, ANNOTATIONS: beside} for moves, beside in played],
         }
+        self.saved.write_anywhere(json.dumps(content).encode())
+
+    def write_record(self) -> None:
+        """Write the record of the match, and delete what was saved of it.
+
+        `record.path` says where. Raises RecordError if it cannot be written; the match is saved
+        then, and resuming it writes the record.
+        """
+        lines = self.game.record(self.names).lines()
         try:
-            write_atomically(path, json.dumps(content, ensure_ascii=False).encode())
+            self.record.write("".join(f"{line}\n" for line in lines).encode())
         except OSError as error:
-            raise RecordError(f"cannot write {str(path)!r}: {error.strerror}") from error
+            self.save()
+            raise RecordError(
+                f"cannot write {str(self.record.path)!r}: {error.strerror}. The match is kept: "
+                f"{self.resume_command} writes its record beside that file"
+            ) from error
+        self.saved.remove()
 
     @classmethod
     def from_file(cls, path: Path) -> Self:
@@ -165,18 +200,23 @@ class PlaySession:
 
         Raises RecordError for a file that cannot be read, or that is not a saved session.
         """
-        content = _read(path)
+        raw = _read(path)
+        content = _parsed(path, raw)
         try:
-            return cls._from(content)
+            session = cls._from(content, path.parent)
         except DominoError as error:
             raise RecordError(f"{path}: {error}") from None
+        session.saved = OwnFile(path, raw)
+        return session
 
     @classmethod
-    def _from(cls, content: dict[str, Any]) -> Self:
+    def _from(cls, content: dict[str, Any], folder: Path) -> Self:
+        """Return a session that writes its record into a folder: the file may be a stranger's."""
         _check_texts(content)
         rules = make_rules(content["game"], content["rules"])
-        names = ("seed", "seat", "against", "hints", "record")
-        session = cls(rules, *(content[name] for name in names))
+        names = ("seed", "seat", "against", "hints")
+        record = folder / checked_file_name(PureWindowsPath(content["record"]).name)
+        session = cls(rules, record=record, **{name: content[name] for name in names})
         rounds = content["rounds"]
         if not isinstance(rounds, list) or not 1 <= len(rounds) <= len(rules.rounds):
             raise RecordError(f"rounds={shortened(rounds)} must be a list of the rounds so far")
@@ -187,13 +227,23 @@ class PlaySession:
         return session
 
 
-def _read(path: Path) -> dict[str, Any]:
-    """Return the object in a file, its keys checked."""
+def checked_file_name(name: str) -> str:
+    """Return the name of a file, without folders, or raise RecordError."""
+    if name in ("", "..") or not name.isprintable():
+        raise RecordError(f"record={shortened(name)} is not the name of a file")
+    return name
+
+
+def _read(path: Path) -> bytes:
     try:
         with path.open("rb") as file:
-            raw = file.read(MAX_FILE + 1)
+            return file.read(MAX_FILE + 1)
     except OSError as error:
         raise RecordError(f"cannot read {str(path)!r}: {error.strerror}") from error
+
+
+def _parsed(path: Path, raw: bytes) -> dict[str, Any]:
+    """Return the object in a file, its keys checked."""
     try:
         content = json.loads(raw.decode("utf-8")) if len(raw) <= MAX_FILE else None
     except (ValueError, RecursionError):

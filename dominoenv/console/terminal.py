@@ -2,20 +2,20 @@
 
 from __future__ import annotations
 
-import os
 import shutil
 import sys
-from collections.abc import Callable
-from pathlib import Path
+from collections.abc import Callable, Sequence
 
 from dominoenv.console.session import PlaySession
+from dominoenv.core.output import label, printable
 from dominoenv.errors import DominoError, IllegalActionError
-from dominoenv.records.annotations import PROBABILITY, SCORE, Annotation
-from dominoenv.records.format import write_record
-from dominoenv.render.text import MIN_WIDTH, render_text
+from dominoenv.records.annotations import PROBABILITY, SCORE, Annotation, for_people
+from dominoenv.render.text import MIN_WIDTH, render_text, wants_colour
 from dominoenv.render.view import Reveal
 
 MAX_WIDTH = 100
+GAP = 2  # columns before each word
+SHOWN_MOVES = 5  # with their numbers, of a hint
 HELP = """\
   a number       the move of that number
   9-4@2          the move itself; 9-4 alone if the tile fits in one place only
@@ -23,50 +23,56 @@ HELP = """\
   undo           take your last move back, until the others move or you draw
   table          show the table again
   quit           save and leave; --continue resumes
-  help           this list"""
+  help           this list""".splitlines()
 
 
 class Quit(Exception):  # noqa: N818  not an error: the person leaves
     """The person leaves the table."""
 
 
+LEAVING = (Quit, EOFError, KeyboardInterrupt)
+
+
 class Terminal:
     """Shows a session and asks for moves, line by line.
 
-    ask: returns the line typed after a prompt, or raises EOFError at the end of input; say: prints.
+    ask: returns the line typed after a prompt, or raises EOFError at the end of input. write:
+    prints.
     """
 
     def __init__(
         self,
-        sitting: PlaySession,
+        session: PlaySession,
         ask: Callable[[str], str] = input,
-        say: Callable[[str], None] = print,
+        write: Callable[[str], None] = print,
     ) -> None:
-        self.sitting = sitting
-        self._ask, self._say = ask, say
+        self.session = session
+        self._ask, self._write = ask, write
 
     def play(self) -> bool:
         """Play until the match is over (True) or the person leaves (False); save then."""
         try:
             self._match()
-        except (Quit, EOFError, KeyboardInterrupt):
+        except BaseException as reason:
             self._leave()
-            return False
+            if isinstance(reason, LEAVING):
+                return False
+            raise
         self._say(f"The match is over. {self._totals()}")
-        self._write_record()
-        self._saved.unlink(missing_ok=True)
+        self.session.write_record()
+        self._say(f"Record written to {self.session.record.path}")
         return True
 
     def _match(self) -> None:
         while True:
-            while not self.sitting.game.round_over:
+            while not self.session.game.round_over:
                 self._turn()
-            game = self.sitting.game
+            game = self.session.game
             self._show()
             if game.over:
                 return
             self._answer("Enter deals the next round: ", {""})
-            self.sitting.next_round()
+            self.session.next_round()
 
     # -------------------------------------------------------------------------------------- turns
 
@@ -75,38 +81,38 @@ class Terminal:
 
         If the person takes the last move back, the next call continues the turn.
         """
-        for seat, move in self.sitting.let_others_move():
+        for seat, move in self.session.let_others_move():
             self._say(f"  {self._who(seat)}: {move}")
-        if not self.sitting.is_persons_turn:
+        if not self.session.is_persons_turn:
             return
         self._show()
-        while self.sitting.is_persons_turn:
+        while self.session.is_persons_turn:
             self._one_move()
-        if self.sitting.can_undo and not self.sitting.game.round_over:
+        if self.session.can_undo and not self.session.game.round_over:
             self._confirm()
 
     def _one_move(self) -> None:
         """Make one move of the person; draws and passes are forced and made without asking."""
-        game = self.sitting.game
+        game = self.session.game
         legal = game.legal_moves()
         if legal in (["draw"], ["pass"]):
             self._forced(legal[0])
             return
-        self._say("  " + "   ".join(f"{i}: {move}" for i, move in enumerate(legal, 1)))
+        self._say(*in_columns([f"{i}: {move}" for i, move in enumerate(legal, 1)], width()))
         line = self._answer("your move: ", None)
         if line == "undo":
             self._show()
             return
         try:
-            self.sitting.move(chosen(line, legal))
-            self._say(f"  you: {self.sitting.game.moves[-1]}")
+            self.session.move(chosen(line, legal))
+            self._say(f"  you: {self.session.game.moves[-1]}")
         except IllegalActionError as error:
             self._say(f"  {error}")
 
     def _forced(self, move: str) -> None:
-        game = self.sitting.game
+        game = self.session.game
         drawn = game.position()["boneyard"][0] if move == "draw" else ""
-        self.sitting.move(move)
+        self.session.move(move)
         self._say(f"  nothing fits: you draw {drawn}" if drawn else "  nothing fits: you pass")
 
     def _confirm(self) -> None:
@@ -134,7 +140,7 @@ class Terminal:
 
     def _undo(self) -> bool:
         try:
-            self.sitting.undo()
+            self.session.undo()
         except DominoError as error:
             self._say(f"  {error}")
             return False
@@ -144,47 +150,50 @@ class Terminal:
         raise Quit
 
     def _help(self) -> None:
-        self._say(HELP)
+        self._say(*HELP)
 
     def _hint(self) -> None:
-        if not self.sitting.is_persons_turn:
+        if not self.session.is_persons_turn:
             self._say("  it is not your turn")
             return
-        move, advice = self.sitting.hint()
-        self._say(f"  {self.sitting.hints} plays {move}{numbers(advice)}")
+        move, advice = self.session.hint()
+        self._say(f"  {label(self.session.hints)} plays {move}{numbers(advice)}")
 
     # -------------------------------------------------------------------------------------- showing
 
+    def _say(self, *lines: str) -> None:
+        """Print lines; names in them may come from anywhere."""
+        for line in lines:
+            self._write(printable(line))
+
     def _show(self) -> None:
         """Show the table with only the person's hand face up."""
-        game = self.sitting.game
-        width = max(MIN_WIDTH, min(MAX_WIDTH, shutil.get_terminal_size((MAX_WIDTH, 24)).columns))
-        reveal: Reveal = "all" if game.round_over else [self.sitting.seat]
+        game = self.session.game
+        reveal: Reveal = "all" if game.round_over else [self.session.seat]
         self._say("")
-        self._say(render_text(game.position(), reveal, has_colours(), width))
+        self._write(
+            render_text(game.position(), reveal, wants_colour(sys.stdout), max(MIN_WIDTH, width()))
+        )
 
     def _who(self, seat: int) -> str:
-        return "you" if seat == self.sitting.seat else f"seat {seat} ({self.sitting.names[seat]})"
+        name = label(self.session.names[seat])
+        return "you" if seat == self.session.seat else f"seat {seat} ({name})"
 
     def _totals(self) -> str:
-        game = self.sitting.game
+        game = self.session.game
         winners = " and ".join(map(self._who, game.winners))
         totals = ", ".join(f"{self._who(seat)} {score}" for seat, score in enumerate(game.scores))
         return f"Lowest total: {winners}. Totals: {totals}."
 
     # ---------------------------------------------------------------------------------------- files
 
-    @property
-    def _saved(self) -> Path:
-        return Path(self.sitting.record).with_suffix(".saved.json")
-
     def _leave(self) -> None:
-        self.sitting.save(self._saved)
-        self._say(f"\nSaved. Go on with: dominoenv play --continue {self._saved}")
-
-    def _write_record(self) -> None:
-        write_record(self.sitting.record, self.sitting.game.record(self.sitting.names))
-        self._say(f"Record written to {self.sitting.record}")
+        """Save, and say where: in another place if it had to be."""
+        wanted = self.session.saved.path
+        self.session.save()
+        is_there = self.session.saved.path == wanted
+        where = "" if is_there else f" elsewhere: {wanted} could not be used"
+        self._say("", f"Saved{where}. Go on with: {self.session.resume_command}")
 
 
 COMMANDS: dict[str, Callable[[Terminal], None]] = {
@@ -198,7 +207,7 @@ COMMANDS: dict[str, Callable[[Terminal], None]] = {
 def chosen(line: str, legal: list[str]) -> str:
     """Return the move that a line means: its number, its text, or a tile that fits one place.
 
-    Other lines are returned unchanged.
+    Other lines are returned unchanged. Raises IllegalActionError for a tile that fits several.
     """
     if line.isascii() and line.isdigit() and 1 <= int(line) <= len(legal):
         return legal[int(line) - 1]
@@ -207,7 +216,23 @@ def chosen(line: str, legal: list[str]) -> str:
     fitting = [move for move in legal if move.split("@")[0] in wanted]
     if at:
         fitting = [move for move in fitting if move.split("@")[1].lower() == place.strip().lower()]
-    return fitting[0] if len(fitting) == 1 else line
+    if len(fitting) > 1:
+        raise IllegalActionError(f"{line} is ambiguous: type {' or '.join(fitting)}")
+    return fitting[0] if fitting else line
+
+
+def width() -> int:
+    """Return how many columns to fill: those of the terminal, up to a readable number."""
+    return min(MAX_WIDTH, shutil.get_terminal_size((MAX_WIDTH, 24)).columns)
+
+
+def in_columns(words: Sequence[str], room: int) -> list[str]:
+    """Return lines of words in as many columns as fit."""
+    size = max(map(len, words)) + GAP
+    number = max(1, (room - GAP) // size)
+    rows = [words[i : i + number] for i in range(0, len(words), number)]
+    lines = ("".join(f"{'':{GAP}}{word:<{size - GAP}}" for word in row) for row in rows)
+    return [line.rstrip() for line in lines]
 
 
 def numbers(advice: Annotation | None) -> str:
@@ -215,10 +240,6 @@ def numbers(advice: Annotation | None) -> str:
     if not advice:
         return ""
     kind = PROBABILITY if PROBABILITY in advice else SCORE
-    best = sorted(advice[kind].items(), key=lambda one: -one[1])[:5]
-    return f" ({kind}: " + ", ".join(f"{move} {value:.6g}" for move, value in best) + ")"
-
-
-def has_colours() -> bool:
-    """Return whether the output is a terminal and NO_COLOR is not set."""
-    return sys.stdout.isatty() and not os.environ.get("NO_COLOR")
+    best = list(for_people(advice)[kind].items())[:SHOWN_MOVES]
+    shown = (f"{move} {value if kind == SCORE else f'{value:.3f}'}" for move, value in best)
+    return f" ({kind}: {', '.join(shown)})"

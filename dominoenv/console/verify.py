@@ -5,7 +5,8 @@ from __future__ import annotations
 import argparse
 from collections.abc import Sequence
 
-from dominoenv.core.program import OK, printable, report_error
+from dominoenv.core.output import printable
+from dominoenv.core.program import OK, report_error
 from dominoenv.errors import RecordError
 from dominoenv.records.read import read_records
 

@@ -35,6 +35,7 @@ from numba.np.numpy_support import as_dtype
 from dominoenv.core.container import FileKind, read_container, write_container
 from dominoenv.core.files import make_private_folder
 from dominoenv.core.fingerprint import UncacheableError, fingerprint, identity
+from dominoenv.core.output import printable
 from dominoenv.errors import CheckpointError
 
 KERNEL = FileKind("kernel", version=1, limit=1 << 28, named=True)
@@ -54,7 +55,7 @@ def say_once(text: str) -> None:
     """Print a line on stderr, the first time in a process."""
     if text not in _said:
         _said.add(text)
-        print(f"dominoenv: {text}", file=sys.stderr, flush=True)
+        print(f"dominoenv: {printable(text)}", file=sys.stderr, flush=True)
 
 
 def number_from_random() -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import os
 import signal
 import sys
@@ -10,11 +11,13 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import NoReturn
 
+from dominoenv.core.output import accept_any_text, printable_lines
 from dominoenv.errors import DominoError, RecordError
 
 OK, INVALID, WRONG_USE = range(3)  # exit statuses
 STOPPED_BY = 128  # plus the number of a signal, as shells have it
 STOPPING = ("SIGTERM", "SIGHUP")  # treated as Ctrl-C: from clusters, containers, closed terminals
+FULL = (errno.ENOSPC, errno.EIO)  # a full disk, a terminal that was closed
 OWN = ("dominoenv", "agents", "experiments")  # modules that no extra brings
 Main = Callable[[], int | None]
 
@@ -29,6 +32,7 @@ def exit_status(main: Main, extra: str = "train") -> int:
 
     extra: the extra of the package that has what the program imports.
     """
+    accept_any_text()
     with interrupted_by_signals() as received:
         try:
             return main() or OK
@@ -41,7 +45,12 @@ def exit_status(main: Main, extra: str = "train") -> int:
             report(str(stop) or "stopped")
             return STOPPED_BY + (received or [signal.SIGINT])[0]
         except BrokenPipeError:  # whoever read the output has left
-            os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+            _discard_output()
+        except OSError as error:
+            if error.errno not in FULL:
+                raise
+            report(f"error: cannot write: {error.strerror}")
+            _discard_output()
         return WRONG_USE
 
 
@@ -70,6 +79,11 @@ def interrupted_by_signals() -> Iterator[list[int]]:
             signal.signal(number, handler)
 
 
+def _discard_output() -> None:
+    """Let what is left in the buffer of the output go nowhere when Python ends."""
+    os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+
+
 def report_error(error: DominoError) -> int:
     """Print what is wrong on stderr, nothing before it; return the exit status."""
     report(str(error))
@@ -84,13 +98,7 @@ def status_of(error: DominoError) -> int:
 
 def report(text: str) -> None:
     """Print a line on stderr."""
-    print(printable(text), file=sys.stderr, flush=True)
-
-
-def printable(text: str) -> str:
-    """Return a text that any stream can print: file names and records may hold odd bytes."""
-    encoding = sys.stdout.encoding or "utf-8"
-    return text.encode(encoding, "backslashreplace").decode(encoding)
+    print(printable_lines(text), file=sys.stderr, flush=True)
 
 
 def _import_error(error: ImportError, extra: str) -> str:

@@ -22,6 +22,7 @@ from dominoenv.errors import RulesError, UnknownKeywordError, UnknownNameError, 
 
 MIN_SEATS, MAX_SEATS = 2, 10
 MAX_ROUNDS = 64
+FILLED_IN = ("hand_size", "rounds")  # options that follow from the others where they are left out
 
 
 class Dead(IntEnum):
@@ -178,26 +179,24 @@ class Rules(Options):
         return {**options, "rounds": list(self.rounds)}
 
     def short_dict(self) -> dict[str, Any]:
-        """Return the nearest preset, the seats and what differs from it."""
-        own = self.to_dict()
-        best: dict[str, Any] | None = None
-        for name in self.presets:
-            size = {"players": self.players}
-            if self.max_pip != self.presets[name].get("max_pip", self._default("max_pip")):
-                size["max_pip"] = self.max_pip
-            try:
-                base = type(self).preset(name, **size).to_dict()
-            except RulesError:  # the preset's own hands do not fit this set; another one's may
-                continue
-            different = {key: value for key, value in own.items() if base[key] != value}
-            short = {"preset": name, **size, **different}
-            if best is None or len(short) < len(best):
-                best = short
-        return own if best is None else best
+        """Return the nearest preset, the seats and what differs from it; inverse: `from_dict`."""
+        return min((self._short_dict(name) for name in self.presets), key=len)
 
-    @classmethod
-    def _default(cls, name: str) -> Any:
-        return next(spec.default for spec in fields(cls) if spec.name == name)
+    def _short_dict(self, preset: str) -> dict[str, Any]:
+        """Return the seats and what differs from a preset.
+
+        What is filled in where it is left out is compared with what the short form itself fills in.
+        """
+        own = self.to_dict()
+        usual = {spec.name: spec.default for spec in fields(self)} | self.presets[preset]
+        plain = {key: own[key] for key in own if key not in FILLED_IN and own[key] != usual[key]}
+        short = {"preset": preset, "players": self.players, **plain}
+        try:
+            filled = self.from_dict(short).to_dict()
+        except RulesError:  # the usual hands do not fit this set
+            short["hand_size"] = self.hand_size
+            filled = self.from_dict(short).to_dict()
+        return short | {key: own[key] for key in FILLED_IN if own[key] != filled[key]}
 
     @cached_property
     def record(self) -> NDArray[np.void]:

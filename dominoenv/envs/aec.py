@@ -64,15 +64,12 @@ class DominoAEC(PettingZooBase, AECEnv[str, Observation, int]):  # type: ignore[
     def observe(self, agent: str) -> Observation:
         """Return what an agent may know now. Raises UnknownNameError for an unknown agent."""
         seat, game = self._seat_of(agent), self.game
-        if seat == self._mover and not self.terminations[agent]:
+        if seat == self._mover:
             row, mask = game.observations[0], game.masks[0].copy()
         else:
             row, mask = game.view(seat), np.zeros(self.num_actions, np.int8)
         # `layout.scaled` without its checks, which cost as much as scaling
-        return {
-            "observation": row * game.layout.scale,
-            "action_mask": mask,
-        }
+        return {"observation": row * game.layout.scale, "action_mask": mask}
 
     def step(self, action: int | None) -> None:
         """Carry out the action of `agent_selection`; None for an agent whose episode is over.
@@ -138,6 +135,7 @@ class DominoAEC(PettingZooBase, AECEnv[str, Observation, int]):  # type: ignore[
 
     def _deads_step_first(self) -> str:
         """Let the dead step first: PettingZoo's wrappers call it after ending an episode."""
+        self._mover = -1
         self.infos = {agent: self._waiting() for agent in self.agents}
         first: str = super()._deads_step_first()
         return first

@@ -63,8 +63,9 @@ def record_of(position: Mapping[str, Any]) -> tuple[Rules, NDArray[np.void]]:
     states = np.zeros(1, kind_of(rules).state)
     g = states[0]
     reader = PositionReader(rules, position)
-    kind_of(rules).position.read(reader, g)
     _read_shared(reader, g)
+    kind_of(rules).position.read(reader, g)
+    _read_voids(reader, g)
     _end_if_over(reader, states)
     return rules, states
 
@@ -103,6 +104,10 @@ def _read_shared(reader: PositionReader, g: Any) -> None:
         raise PositionError(f"passes={g['passes']}, but passes count once the boneyard is empty")
     g["round"] = reader.number("round", 0, len(reader.rules.rounds) - 1, 0)
     g["scores"][:players] = reader.numbers("scores", -(10**6), 10**6, 0)
+
+
+def _read_voids(reader: PositionReader, g: Any) -> None:
+    players = reader.rules.players
     if "voids" in reader.position and OLD_VOIDS in reader.position:
         raise PositionError(f"voids and {OLD_VOIDS} are the same key, given twice")
     key = OLD_VOIDS if OLD_VOIDS in reader.position else "voids"
@@ -112,7 +117,7 @@ def _read_shared(reader: PositionReader, g: Any) -> None:
             raise PositionError(f"voids[{seat}]={pips!r} must be a list of pips")
         lacking = {reader.checked(f"voids[{seat}]", p, 0, reader.rules.max_pip) for p in pips}
         g["voids"][seat] = sum(1 << pip for pip in lacking)
-        if not (g["drew"] and seat == g["to_move"]):  # a tile just drawn may have any pip
+        if not (g["drew"] == DRAWN and seat == g["to_move"]):  # a tile just drawn may have any pip
             _check_lacks(reader.rules, tiles_of(g["hands"][seat]), seat, lacking)
 
 

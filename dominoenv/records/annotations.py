@@ -23,6 +23,9 @@ MAX_SCORE = 1e12  # absolute value of a score
 SLACK = 1e-3  # tolerance of the sum of probabilities, which may be rounded
 DIGITS = 6  # after the point, as the library writes them
 
+# Agents that want one kind of move before all others add such a number, whose size says nothing.
+FAR_BELOW = 500.0
+
 # A mistake has
 UNLIKELY = 0.1  # ... a probability below this fraction of the largest
 FAR = 0.5  # ... or a score below the best by more than this fraction of the usual stake
@@ -128,6 +131,34 @@ def in_words(note: Mapping[str, Mapping[int, float]], texts: Sequence[str]) -> A
         kind: {texts[action]: value for action, value in values.items()}
         for kind, values in note.items()
     }
+
+
+# -------------------------------------------------------------------------------------- in words
+
+
+def for_people(
+    annotation: Mapping[str, Mapping[str, float]],
+) -> dict[str, dict[str, float] | dict[str, str]]:
+    """Return an annotation as it is shown: the best move first, scores as they compare with it.
+
+    A score's unit and its zero are the agent's own, so only differences say something.
+    """
+    found: dict[str, dict[str, float] | dict[str, str]] = {}
+    for kind, values in annotation.items():
+        ordered = dict(sorted(values.items(), key=lambda one: -one[1]))
+        found[kind] = _compared(ordered) if kind == SCORE else ordered
+    return found
+
+
+def _compared(scores: Mapping[str, float]) -> dict[str, str]:
+    best = max(scores.values(), default=0.0)
+    return {move: _gap_in_words(best - score) for move, score in scores.items()}
+
+
+def _gap_in_words(gap: float) -> str:
+    if gap >= FAR_BELOW:
+        return "far below"
+    return f"−{gap:.4g}" if gap else "best"
 
 
 # -------------------------------------------------------------------------------------- mistakes

@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, Self
 
+from dominoenv.core.output import label
 from dominoenv.core.rules import Rules
 from dominoenv.core.version import __version__
 from dominoenv.errors import DominoError, RecordError, shortened
@@ -61,6 +62,11 @@ class Record:
     def players(self) -> list[str]:
         """The name at each seat."""
         return list(self.header["players"])
+
+    @property
+    def labels(self) -> list[str]:
+        """The names as they are shown: on one line, without control characters, not too long."""
+        return list(map(label, self.players))
 
     @property
     def num_moves(self) -> int:

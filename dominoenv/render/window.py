@@ -10,6 +10,7 @@ from typing import Any
 import gymnasium
 from gymnasium.error import DependencyNotInstalled
 
+from dominoenv.core.output import encodable
 from dominoenv.render.pixels import render_pixels
 from dominoenv.render.text import render_text, wants_colour
 from dominoenv.render.view import Reveal
@@ -35,7 +36,8 @@ class Screen:
         if self._surface is None and not self._is_text:
             self._open()
         if self._is_text:
-            print(render_text(position, reveal, wants_colour(sys.stdout)), flush=True)
+            text = render_text(position, reveal, wants_colour(sys.stdout))
+            print(encodable(text, sys.stdout), flush=True)
         else:
             self._paint(position, reveal)
 

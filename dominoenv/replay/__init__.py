@@ -55,7 +55,7 @@ def _page(record: Record, frames: Frames) -> str:
         raise RecordError("the record has no finished round to show")
     name = kind_of(record.rules).title
     parts = {
-        "title": escape(f"{name}: {', '.join(record.players)}"),
+        "title": escape(f"{name}: {', '.join(record.labels)}"),
         "style": _file("style.css"),
         "script": _file("app.js"),
         "pips": pip_symbols(record.rules.max_pip),

@@ -154,8 +154,8 @@
     }
     const annotation = step.annotation || {};
     const kinds = Object.keys(annotation);
-    const worth = (move) => (kinds.length && move in annotation[kinds[0]] ? annotation[kinds[0]][move] : -Infinity);
-    const moves = kinds.length ? [...step.legal].sort((a, b) => worth(b) - worth(a)) : step.legal;
+    const ranked = kinds.length ? Object.keys(annotation[kinds[0]]) : []; // best first
+    const moves = [...ranked, ...step.legal.filter((move) => !ranked.includes(move))];
     const head = element("tr", {}, element("th", { scope: "col" }, "move"), ...kinds.map((kind) => element("th", { scope: "col", colspan: kind === "probability" ? 2 : 1 }, kind)));
     const rows = moves.map((move) => legalRow(move, step, annotation, kinds));
     const who = element("p", {}, `of seat ${step.seat} (${name(step.seat)}); bold: the move made`);
@@ -168,7 +168,7 @@
     const row = element("tr", { "data-legal": move, class: isChosen ? "chosen" : "" }, element("th", { scope: "row" }, move + (isChosen ? " ✓" : "")));
     for (const kind of kinds) {
       const value = annotation[kind][move];
-      const text = value === undefined ? (kind === "probability" ? "0.000" : "–") : kind === "probability" ? value.toFixed(3) : String(value);
+      const text = value === undefined ? (kind === "probability" ? "0.000" : "–") : kind === "probability" ? value.toFixed(3) : value;
       row.append(element("td", { "data-kind": kind }, text));
       if (kind !== "probability") continue;
       const bar = element("div", { style: `width:${100 * (value || 0)}%` });

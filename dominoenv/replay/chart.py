@@ -99,7 +99,7 @@ def _step(span: int) -> int:
 
 
 def _table(record: Record) -> str:
-    names = "".join(f'<th scope="col">{escape(name)}</th>' for name in record.players)
+    names = "".join(f'<th scope="col">{escape(name)}</th>' for name in record.labels)
     rows = "".join(
         f'<tr><th scope="row">{line["round"] + 1}</th>'
         + "".join(

@@ -10,7 +10,7 @@ from typing import Any
 
 from dominoenv.games.match_play import MatchPlay
 from dominoenv.games.registry import kind_of
-from dominoenv.records.annotations import Annotation, mistakes
+from dominoenv.records.annotations import Annotation, for_people, mistakes
 from dominoenv.records.format import ANNOTATIONS, Record
 from dominoenv.replay.board_svg import round_svg
 
@@ -41,7 +41,7 @@ class Frames:
         return {
             "game": kind_of(record.rules).title,
             "rules": str(record.rules),
-            "players": record.players,
+            "players": record.labels,
             "places": _places(record),
             "rounds": [one.data() for one in rounds],
             "result": record.result,
@@ -50,7 +50,7 @@ class Frames:
 
 def _places(record: Record) -> dict[str, str]:
     """Return the targets of moves in words, by the text after their @."""
-    names, table = dict(enumerate(record.players)), kind_of(record.rules).table
+    names, table = dict(enumerate(record.labels)), kind_of(record.rules).table
     moves = {move for line in record.rounds for move in line["moves"] if "@" in move}
     places = sorted({move.split("@")[1] for move in moves})
     return {place: table.place_text(record.rules, place, names) for place in places}
@@ -131,7 +131,7 @@ class _Round:
         """Add the annotations of the moves, and mark mistakes."""
         for step, annotation, is_mistake in zip(self.steps, beside, flags, strict=True):
             if annotation is not None:
-                step["annotation"] = annotation
+                step["annotation"] = for_people(annotation)
             if is_mistake:
                 step["mistake"] = 1
 

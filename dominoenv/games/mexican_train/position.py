@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 
+from dominoenv.core.round import DRAW_SPENT, NOT_DRAWN
 from dominoenv.core.tiles import add_tiles, pips_of
 from dominoenv.core.types import State
 from dominoenv.errors import PositionError
@@ -14,7 +15,7 @@ from dominoenv.games.mexican_train.state import MEXICAN
 from dominoenv.games.position_reader import PositionReader
 
 KEYS: tuple[str, ...] = ("engine", "trains", "mexican_train", "markers", "pending")
-OPTIONAL: tuple[str, ...] = ("markers", "pending", "turns_taken", "owes_play")
+OPTIONAL: tuple[str, ...] = ("markers", "pending", "turns_taken", "owes_play", "draw_spent")
 
 
 def write(rules: MexicanTrainRules, g: State) -> dict[str, Any]:
@@ -33,12 +34,14 @@ def write(rules: MexicanTrainRules, g: State) -> dict[str, Any]:
         "pending": [MEXICAN if train == rules.players else train for train in pending],
         "turns_taken": [int(turns) for turns in g["turns_taken"][: rules.players]],
         "owes_play": bool(g["owes_play"]),
+        **({"draw_spent": True} if g["drew"] == DRAW_SPENT else {}),
     }
 
 
 def read(reader: PositionReader, g: State) -> None:
     """Read those keys into a state record, checking that they fit each other."""
     players = reader.rules.players
+    _read_draw(reader, g)
     g["engine"] = reader.lay_middle(g, "engine")
     g["ends"][:] = g["engine"]
     for seat, texts in enumerate(reader.sequence("trains", players)):
@@ -53,7 +56,20 @@ def read(reader: PositionReader, g: State) -> None:
         _read_pending(reader, g, entry)
     if g["owes_play"] and not g["num_pending"]:
         raise PositionError("owes_play is true, but no double is pending that would owe it")
-    g["doubles"] = _doubles_this_turn(reader.rules, g, reader.number("to_move", 0, players - 1))
+    g["doubles"] = _doubles_this_turn(reader.rules, g, int(g["to_move"]))
+
+
+def _read_draw(reader: PositionReader, g: Any) -> None:
+    """Read whether the tile that the seat to move has drawn was played already (`draws`)."""
+    if not reader.flag("draw_spent"):
+        return
+    if g["drew"] == NOT_DRAWN:
+        raise PositionError("draw_spent is true, but drew is not: no tile was drawn")
+    if reader.rules.draws != "per_turn":
+        raise PositionError(
+            f"draw_spent is true, but with draws={reader.rules.draws!r} a played tile ends the draw"
+        )
+    g["drew"] = DRAW_SPENT
 
 
 def _doubles_this_turn(rules: MexicanTrainRules, g: Any, seat: int) -> int:

@@ -71,8 +71,8 @@ class PairRow:
     of_b: Side
     minimum_detectable_difference: float
     """Difference that these deals find with the config's power."""
-    sample_size: dict[str, int]
-    """For each of the config's differences."""
+    sample_size: dict[str, float]
+    """For each of the config's differences; infinite above MAX_DEALS."""
 
 
 @dataclass(frozen=True)
@@ -125,7 +125,7 @@ class Analysis:
     """All reported results."""
 
     ratings: tuple[Rating, ...]
-    """Best first."""
+    """One group of agents that met after the other, best first."""
     pairs: tuple[PairRow, ...]
     """Pairs' tables first, best agents first."""
     same: tuple[SameRow, ...]

@@ -84,7 +84,7 @@ def without_nan(data: Any) -> Any:
 
 def as_csv(rows: Sequence[Any]) -> str:
     """Return one line per row of results, a dataclass; columns such as `of_a.wins.low`."""
-    flat = [_flat(asdict(row)) for row in rows]
+    flat = [_flat(without_nan(asdict(row))) for row in rows]
     columns = dict.fromkeys(name for row in flat for name in row)
     text = io.StringIO()
     writer = csv.DictWriter(text, list(columns), lineterminator="\n")

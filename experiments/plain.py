@@ -10,10 +10,10 @@ import re
 import unicodedata
 
 MARKDOWN = re.compile(
-    r"""[\\`*\[\]{}<>&|~$\#^!]      # what Markdown, its tables and GitHub's formulas read
+    r"""[\\`*\[\]{}>|~$\#^!]         # what Markdown, its tables and GitHub's formulas read
+      | <(?=\S) | &(?=[\#\w])       # HTML
       | (?<![^\W_])_ | _(?![^\W_])  # underscores, but for those inside a word
       | :(?=\S)                     # emoji by name, addresses
-      | ^[-+] | ^\d+[.)]           # lists
     """,
     re.VERBOSE,
 )
@@ -33,12 +33,8 @@ def _visible(character: str) -> str:
 
 
 def markdown(text: str) -> str:
-    """Return a text that Markdown shows as it is, also in the cell of a table."""
-    return MARKDOWN.sub(_escaped, visible(text).strip())
-
-
-def _escaped(found: re.Match[str]) -> str:
-    return f"{found[0][:-1]}&#{ord(found[0][-1])};"
+    """Return a text that Markdown shows as it is inside a line or the cell of a table."""
+    return MARKDOWN.sub(lambda found: f"&#{ord(found[0])};", visible(text).strip())
 
 
 def code_block(text: str, language: str) -> str:

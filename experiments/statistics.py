@@ -18,6 +18,7 @@ from scipy.optimize import brentq
 from statsmodels.stats.multitest import multipletests
 from statsmodels.stats.multivariate import test_mvmean as hotelling
 from statsmodels.stats.power import TTestPower
+from statsmodels.stats.proportion import proportion_confint
 
 CONFIDENCE = 0.95
 MIN_DEALS = 2  # one deal has no spread
@@ -36,8 +37,8 @@ class Estimate:
 
     @property
     def half(self) -> float:
-        """Half of the interval's width."""
-        return (self.high - self.low) / 2
+        """Half of the interval's width; of the wider side, where the mean is not its middle."""
+        return max(self.high - self.mean, self.mean - self.low)
 
     def times(self, factor: float) -> Estimate:
         """Return the estimate in another unit."""
@@ -50,6 +51,13 @@ def interval(values: NDArray[np.float64], confidence: float = CONFIDENCE) -> Est
     error = float(values.std(ddof=1)) / math.sqrt(len(values))
     half = float(stats.t.ppf((1 + confidence) / 2, len(values) - 1)) * error
     return Estimate(mean, mean - half, mean + half)
+
+
+def share(values: NDArray[np.float64], confidence: float = CONFIDENCE) -> Estimate:
+    """Return the share of ones among (D,) ones and zeros, and Wilson's interval."""
+    count = int(values.sum())
+    low, high = proportion_confint(count, len(values), 1 - confidence, method="wilson")
+    return Estimate(count / len(values), float(low), float(high))
 
 
 def p_value(values: NDArray[np.float64]) -> float:

@@ -169,7 +169,7 @@ def _draw_panel(
         handles[name] = axes.errorbar(
             [value.mean for value in found],
             places + offset,
-            xerr=[value.half for value in found],
+            xerr=np.transpose([(v.mean - v.low, v.high - v.mean) for v in found]),
             fmt=MARKS[number % len(MARKS)],
             color=COLOURS[number % len(COLOURS)],
             markersize=4,

@@ -151,8 +151,8 @@ def markdown(
     """Return the report; pictures: names of the files that were drawn."""
     tables = "\n".join(grid.markdown() for grid in grids(config, findings))
     shown = "\n".join(f"![{name.removesuffix('.png')}]({name})" for name in pictures)
-    rules = {cell: one.make_rules() for cell, one in config.tournaments.items()}
-    cells = "\n".join(f"- {plain(cell)}: {plain(str(rules[cell]))}" for cell in rules)
+    rules = ((cell, str(one.make_rules())) for cell, one in config.tournaments.items())
+    cells = Grid("The cells", ("cell", "rules"), tuple(rules), "", texts=2)
     return f"""# Study {plain(config.name)}
 
 {summary(config, findings)}
@@ -163,8 +163,5 @@ the same deals.
 {shown}
 
 {tables}
-## The cells
-
-{cells}
-
+{cells.markdown()}
 {how_it_was_made(config, "study", versions)}"""

@@ -25,6 +25,7 @@ from ..statistics import (
     p_of_equal_columns,
     p_value,
     sample_size,
+    share,
 )
 from .config import MatchConfig, TournamentConfig
 from .rating import Rating, rate
@@ -32,6 +33,8 @@ from .run import Played
 from .schedule import MIXED, PAIR, SAME, TABLES
 
 Array = NDArray[np.float64]
+
+SHARES = ("blocked", "by_double", "by_centre", "free")  # of rounds: 0 or 1 for each deal
 
 
 @dataclass(frozen=True)
@@ -243,7 +246,10 @@ def _side(
 def same_row(config: MatchConfig, played: Played, agent: str) -> SameRow:
     """Describe the rounds of an agent against copies of itself."""
     values = same_values(played, agent)
-    means = {name: interval(column, config.confidence) for name, column in values.items()}
+    means = {
+        name: (share if name in SHARES else interval)(column, config.confidence)
+        for name, column in values.items()
+    }
     some = _same_games(played, agent)
     wins = np.take_along_axis(played.games.wins[some], _in_order(played)[some], axis=1)
     places = _seat_rows("mover", _excess_in_order(played)[some], config.confidence, first=1)

@@ -21,7 +21,7 @@ with all of its games (the Bayesian bootstrap, Rubin 1981), and gamma ones for t
 prior. Where two parts are linked by deals that are won or lost as a whole, that is Jeffreys'
 interval of a proportion (Brown, Cai, DasGupta, "Interval estimation for a binomial proportion",
 2001), so a link of one deal is as weak as it should be; where there are many deals, they are those
-of the ordinary bootstrap over deals. `python -m tests.coverage` measures how often they hold.
+of the ordinary bootstrap over deals. `python -m tests.intervals` measures how often they hold.
 
 Letters: D deals, G games, P seats, n agents, R resamples.
 """
@@ -56,7 +56,8 @@ class Step:
 
     difference: Estimate
     p: float
-    """p of no difference: the normal tail at the deviation of the resampled difference."""
+    """p of no difference, two-sided: the share of resampled differences beyond 0, or the normal
+    tail at their deviation if that is larger."""
     p_corrected: float
     """p with Holm's correction over all steps of the tournament."""
 
@@ -87,11 +88,16 @@ class Ladder:
     drawn: Array
     """(R, n) ratings under random weights of the deals."""
 
+    def rating(self, place: int, confidence: float) -> Estimate:
+        """Return a rating with its interval."""
+        return _between_quantiles(float(self.ratings[place]), self.drawn[:, place], confidence)
+
     def difference(self, upper: int, lower: int, confidence: float) -> Step:
         """Compare two places on the ladder."""
         gaps = self.drawn[:, upper] - self.drawn[:, lower]
         value = float(self.ratings[upper] - self.ratings[lower])
-        p = float(2 * norm.sf(abs(value) / gaps.std(ddof=1)))
+        beyond = 2 * min((gaps <= 0).mean(), (gaps >= 0).mean())
+        p = float(max(beyond, 2 * norm.sf(abs(value) / gaps.std(ddof=1))))
         return Step(_between_quantiles(value, gaps, confidence), p, p)
 
 
@@ -115,11 +121,10 @@ def _rows(played: Played, group: int, ladder: Ladder, confidence: float) -> Iter
     last = len(ladder.agents) - 1
     for place, number in enumerate(ladder.agents):
         at = played.who == number
-        value, drawn = float(ladder.ratings[place]), ladder.drawn[:, place]
         yield Rating(
             agent=played.agents[number],
             group=group,
-            rating=_between_quantiles(value, drawn, confidence) if last else None,
+            rating=ladder.rating(place, confidence) if last else None,
             above_next=ladder.difference(place, place + 1, confidence) if place < last else None,
             penalty=float(played.games.penalties[at].mean()),
             games=int(at.any(axis=1).sum()),
@@ -160,7 +165,7 @@ def ladders(played: Played, resamples: int, seed: int) -> list[Ladder]:
             found.append(Ladder(np.array(members), np.zeros(1), np.zeros((resamples, 1))))
             continue
         some = np.ix_(members, members)
-        own, share, unit = wins[(slice(None), *some)], either[some], size[some]
+        own, share, unit = wins[:, members][:, :, members], either[some], size[some]
         ratings = fit(own.sum(axis=0) + share * unit)
         drawn = resampled(own, share, unit, resamples, rng)
         order = np.argsort(-ratings, kind="stable")

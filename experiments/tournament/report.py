@@ -56,8 +56,8 @@ def _ratings(config: TournamentConfig, title: str, rows: Sequence[Rating], apart
     scale = (
         "Elo's scale, mean 0: an agent 100 points above another has the lower penalty of the two "
         "64 times in 100. Intervals are of an agent against the mean of its group, each for "
-        f"itself. A prior of {len(rows) - 1} more deals, half of them won by either side, keeps "
-        "ratings finite. Penalties depend on whom an agent met; ratings allow for it."
+        "itself. A prior keeps them finite: one deal for each agent but one, half of it won by "
+        "either side. Penalties depend on whom an agent met; ratings allow for it."
     )
     return Grid(
         title,

@@ -250,9 +250,10 @@ def seat_verdict(seats: Seats) -> str:
     """Return what the comparison of seats means."""
     if math.isnan(seats.p):
         return "Whether a seat is favoured: too few deals to say."
+    shown = probability(seats.p)
     tested = (
-        f"One test that the seats are equal (Hotelling's T²): p = {probability(seats.p)}; below "
-        f"{SUSPICIOUS:g} it is a warning."
+        "One test that the seats are equal (Hotelling's T²): p "
+        f"{shown if shown[0] == '<' else f'= {shown}'}; below {SUSPICIOUS:g} it is a warning."
     )
     if seats.p < SUSPICIOUS:
         return f"{tested} WARNING: a seat is favoured. By the rules none is: look for a bug."

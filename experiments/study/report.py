@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from ..grid import Grid, print_grids
 from ..plain import markdown as plain
 from ..statistics import probability
+from ..tournament.analysis import named_differences
 from ..tournament.report import (
     count,
     deals_to_settle,
@@ -64,7 +65,7 @@ def _pair_cells(line: PairLine) -> tuple[str, ...]:
 
 
 def _deals_needed(config: StudyConfig, lines: Sequence[PairLine]) -> Grid:
-    sizes = [f"{size:g}" for size in config.differences]
+    sizes = named_differences(config)
     return Grid(
         "How many deals settle it",
         ("cell", "a", "b", "deals", "settle it", *(f"for {size}" for size in sizes)),

@@ -192,10 +192,15 @@ def pair_row(config: MatchConfig, played: Played, table: str, a: str, b: str) ->
             deviation, len(differences), config.confidence, config.power
         ),
         sample_size={
-            f"{size:g}": sample_size(size, deviation, config.confidence, config.power)
-            for size in config.differences
+            name: sample_size(size, deviation, config.confidence, config.power)
+            for name, size in named_differences(config).items()
         },
     )
+
+
+def named_differences(config: MatchConfig) -> dict[str, float]:
+    """Return the config's differences by their texts, each once."""
+    return {f"{size:.12g}": size for size in config.differences}
 
 
 def pair_differences(played: Played, table: str, a: str, b: str) -> Array:

@@ -12,7 +12,7 @@ from ..grid import Grid, print_grids
 from ..plain import code_block
 from ..plain import markdown as plain
 from ..statistics import MAX_DEALS, Estimate, probability, sample_size
-from .analysis import Analysis, PairRow, SameRow, SeatRow, Seats, Side
+from .analysis import Analysis, PairRow, SameRow, SeatRow, Seats, Side, named_differences
 from .config import MatchConfig, TournamentConfig
 from .rating import Rating, Step, deals_apart
 from .run import Played
@@ -204,7 +204,7 @@ def _labelled(
 
 
 def _deals_needed(config: TournamentConfig, rows: Sequence[PairRow]) -> Grid:
-    sizes = [f"{size:g}" for size in config.differences]
+    sizes = named_differences(config)
     return Grid(
         "How many deals it takes",
         ("a", "b", "table", "deals", "finds", "settle it", *(f"for {size}" for size in sizes)),

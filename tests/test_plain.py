@@ -30,7 +30,7 @@ from experiments.study.report import print_report as print_study
 from experiments.tournament import analyse
 from experiments.tournament.output import write_results
 from experiments.tournament.report import grids, markdown, print_report
-from experiments.tournament.run import Played, play_tournaments
+from experiments.tournament.run import play_tournaments
 from tests.test_tournament import config, play
 
 LABELS = (
@@ -144,15 +144,14 @@ def assert_drawn(texts: list[Text], label: str) -> None:
     assert not any(text.get_parse_math() for text in having)
 
 
-def relabelled(played: Played, names: tuple[str, ...]) -> Played:
-    return replace(played, agents=names)
-
-
 def test_a_tournament_shows_every_label_as_it_is(
     tmp_path: Path, texts: list[Text], capsys: pytest.CaptureFixture[str]
 ) -> None:
     labels = tuple(sorted(label for label in LABELS if "|" not in label))
-    settings = config(agents=labelled(labels), pair_deals=0, mixed_deals=60, same_deals=2)
+    sizes = [0.5, 0.5000001, 1, 1.0]  # headings that differ, each once
+    settings = config(
+        agents=labelled(labels), pair_deals=0, mixed_deals=60, same_deals=2, differences=sizes
+    )
     played = play(settings)
     found = analyse(settings, played)
     before = mpl.rcParams["text.parse_math"]
@@ -176,7 +175,7 @@ def test_a_tournament_shows_every_label_as_it_is(
 def test_names_that_no_config_accepts_are_safe_too(tmp_path: Path, texts: list[Text]) -> None:
     """Titles of agents without a label come from files and parameters."""
     settings = config(agents=["heaviest", "random", "lightest"], pair_deals=2)
-    played = relabelled(play(settings), ("a|b", ODD[0], ODD[-1]))
+    played = replace(play(settings), agents=("a|b", ODD[0], ODD[-1]))
     settings = settings.model_copy(
         update={
             "agents": tuple(

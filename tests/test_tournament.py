@@ -441,9 +441,11 @@ def test_few_deals_between_two_groups_make_their_difference_uncertain() -> None:
         truth = intervals.Truth(strengths, 2, {**inside, (2, 3): deals}, 0, 0.0)
         (ladder,) = rating.ladders(intervals.play(truth, rng), 400, seed=0)
         place = {int(agent): at for at, agent in enumerate(ladder.agents)}
-        across = ladder.difference(place[2], place[3], 0.95).difference
+        step = ladder.difference(place[2], place[3], 0.95)
+        across = step.difference
         within = ladder.difference(place[0], place[2], 0.95).difference
         widths.append(across.high - across.low)
+        assert (across.low < 0 < across.high) == (step.p > 0.05)
         assert within.half < 60
     assert widths[0] > 800 > 400 > widths[1] > 150 > widths[2]
 
@@ -461,6 +463,7 @@ def test_an_agent_that_never_lost_is_far_above_with_an_open_end() -> None:
         rating.ELO * np.log(low / (1 - low)), abs=80
     )
     assert best.above_next.difference.high > 1500
+    assert best.above_next.p_corrected < 0.05  # as its interval says
     assert best.rating.low == pytest.approx(best.above_next.difference.low / 2)
 
 

@@ -56,8 +56,8 @@ class Step:
 
     difference: Estimate
     p: float
-    """p of no difference, two-sided: the share of resampled differences beyond 0, or the normal
-    tail at their deviation if that is larger."""
+    """p of no difference, two-sided: of a normal distribution as wide as the side of the interval
+    towards 0, and at least the share of resampled differences beyond 0."""
     p_corrected: float
     """p with Holm's correction over all steps of the tournament."""
 
@@ -96,9 +96,11 @@ class Ladder:
         """Compare two places on the ladder."""
         gaps = self.drawn[:, upper] - self.drawn[:, lower]
         value = float(self.ratings[upper] - self.ratings[lower])
-        beyond = 2 * min((gaps <= 0).mean(), (gaps >= 0).mean())
-        p = float(max(beyond, 2 * norm.sf(abs(value) / gaps.std(ddof=1))))
-        return Step(_between_quantiles(value, gaps, confidence), p, p)
+        found = _between_quantiles(value, gaps, confidence)
+        side = max(value - found.low if value > 0 else found.high - value, TINY)
+        normal = 2 * norm.sf(norm.ppf((1 + confidence) / 2) * abs(value) / side)
+        p = float(max(normal, 2 * min((gaps <= 0).mean(), (gaps >= 0).mean())))
+        return Step(found, p, p)
 
 
 def rate(played: Played, resamples: int, confidence: float, seed: int) -> tuple[Rating, ...]:

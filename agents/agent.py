@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dominoenv.core.rules import Rules
-from dominoenv.errors import DominoError, RulesError, nearest
+from dominoenv.errors import DominoError, RulesError, nearest, shortened
 from dominoenv.policies import (
     Actions,
     Masks,
@@ -139,15 +139,17 @@ def checked(name: str, value: object, default: object, limits: Any) -> Any:
     """Return a parameter's value in the type of its default, or raise RulesError."""
     if isinstance(default, str):
         if not isinstance(value, str) or value not in limits["choices"]:
-            raise RulesError(f"{name}={value!r}: {nearest(value, limits['choices'])}")
+            raise RulesError(f"{name}={shortened(value)}: {nearest(value, limits['choices'])}")
         return value
     if isinstance(default, bool):
         if not isinstance(value, bool | np.bool_):
-            raise RulesError(f"{name}={value!r} must be true or false")
+            raise RulesError(f"{name}={shortened(value)} must be true or false")
         return bool(value)
     number = _number(name, value, whole=isinstance(default, int))
     if not limits["low"] <= number <= limits["high"]:  # no number at all fails here too
-        raise RulesError(f"{name}={value!r} must lie in {limits['low']} ... {limits['high']}")
+        raise RulesError(
+            f"{name}={shortened(value)} must lie in {limits['low']} ... {limits['high']}"
+        )
     return number
 
 
@@ -158,4 +160,4 @@ def _number(name: str, value: Any, whole: bool) -> float:
         return operator.index(value) if whole else float(value)
     except (TypeError, ValueError, OverflowError):
         kind = "whole number" if whole else "number"
-        raise RulesError(f"{name}={value!r} must be a {kind}") from None
+        raise RulesError(f"{name}={shortened(value)} must be a {kind}") from None

@@ -45,7 +45,7 @@ class CheckpointError(DominoError):
 def nearest(name: object, known: Iterable[str]) -> str:
     """Return the end of an error message: "did you mean ...?", or all known names."""
     names = list(known)
-    close = difflib.get_close_matches(str(name), names, n=3, cutoff=0.5)
+    close = difflib.get_close_matches(str(name), names, n=3, cutoff=0.6)
     if close:
         return f"did you mean {' or '.join(map(repr, close))}?"
     return f"known: {', '.join(names)}"

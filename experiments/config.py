@@ -7,15 +7,13 @@ mistake raises a ConfigError that names the file, the key, the given value and w
 from __future__ import annotations
 
 import json
-import re
 import types
 import typing
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import fields
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Literal, Self, TypeVar, overload
 
-import yaml
 from pydantic import (
     AfterValidator,
     BaseModel,
@@ -29,11 +27,12 @@ from pydantic import (
 
 from dominoenv.core.episode import EPISODE_FIELDS, LEARNER, EpisodeOptions
 from dominoenv.core.rules import Rules
-from dominoenv.errors import DominoError, nearest
+from dominoenv.errors import DominoError, nearest, shortened
 from dominoenv.games.registry import GAMES, make_rules
 from dominoenv.opponents.baselines import policy_names
 
 from .shipped import alternatives, command_for, find_config
+from .yaml_text import MAX_CHARACTERS, MAX_DEPTH, TextError, dump_yaml, parse_yaml
 
 
 class ConfigError(DominoError):
@@ -46,7 +45,8 @@ class Model(BaseModel):
     model_config = ConfigDict(extra="forbid", frozen=True, allow_inf_nan=False)
 
 
-PositiveInt = Annotated[int, Field(ge=1)]
+PositiveInt = Annotated[int, Field(ge=1, le=10**12)]
+MAX_DEALS = 10**9
 Positive = Annotated[float, Field(gt=0)]
 Share = Annotated[float, Field(ge=0, le=1)]
 
@@ -68,12 +68,25 @@ def known_game(name: str) -> str:
 GameName = Annotated[str, AfterValidator(known_game)]
 
 
+def finite_values(values: dict[str, Any]) -> dict[str, Any]:
+    """Return parameters by name, or raise ValueError for one that is infinite or not a number."""
+    for name, value in values.items():
+        try:
+            json.dumps(value, allow_nan=False)
+        except ValueError:
+            raise ValueError(f"{shortened(name)} should be a finite number") from None
+    return values
+
+
+Parameters = Annotated[dict[str, Any], AfterValidator(finite_values)]
+
+
 class BaselinePolicy(Model):
     """A policy by name."""
 
     kind: Literal["baseline"]
     policy: str
-    parameters: dict[str, Any] = {}
+    parameters: Parameters = {}
 
     _known = field_validator("policy")(known_policy)
 
@@ -144,7 +157,7 @@ else:
 class Environment(EpisodeKeys):
     """The games that are played side by side, how they are played, and the opponents."""
 
-    games: PositiveInt = 256
+    games: Annotated[int, Field(ge=1, le=2**20)] = 256
     seat: int | Literal["rotate"] = "rotate"
     """The learner's seat; "rotate": another one in each episode."""
     opponents: Annotated[tuple[Opponent, ...], Field(min_length=1)]
@@ -177,10 +190,14 @@ class Environment(EpisodeKeys):
         return seat
 
 
+Layer = Annotated[int, Field(ge=1, le=2**14)]
+"""The size of one: the weights between two such layers take 1 GB."""
+
+
 class Network(Model):
     """Layer sizes of the policy network and of the separate value network."""
 
-    hidden: tuple[PositiveInt, ...] = (256, 256)
+    hidden: Annotated[tuple[Layer, ...], Field(max_length=16)] = (256, 256)
     activation: Literal["relu", "tanh"] = "relu"
 
 
@@ -189,9 +206,9 @@ class PPO(Model):
 
     decisions: PositiveInt
     """Decisions of the learner over all games; rounded up to whole iterations."""
-    steps: PositiveInt = 64
+    steps: Annotated[int, Field(ge=1, le=2**20)] = 64
     """Decisions of each game in an iteration."""
-    batch_size: Annotated[int, Field(ge=2)] = 2048
+    batch_size: Annotated[int, Field(ge=2, le=2**40)] = 2048
     epochs: PositiveInt = 4
     learning_rate: Positive = 1e-3
     final_learning_rate: Annotated[float, Field(ge=0)] = 0.0
@@ -216,7 +233,7 @@ class CheckpointConfig(Model):
 class Evaluation(Model):
     """The final comparison, on held-out deals."""
 
-    deals: Annotated[int, Field(ge=2)] = 1000
+    deals: Annotated[int, Field(ge=2, le=MAX_DEALS)] = 1000
     opponents: Annotated[tuple[str, ...], Field(min_length=1)] = ("random", "heaviest", "lightest")
 
     @field_validator("opponents")
@@ -256,7 +273,7 @@ class Experiment(Model):
 
     def to_yaml(self) -> str:
         """Return the resolved config as text that reads back as the same config."""
-        return str(yaml.safe_dump(self.resolved(), sort_keys=False))
+        return dump_yaml(self.resolved())
 
 
 class Config(Experiment):
@@ -264,7 +281,7 @@ class Config(Experiment):
 
     command = "train"
 
-    threads: PositiveInt = 2
+    threads: Annotated[int, Field(ge=1, le=1024)] = 2
     """Threads of torch."""
     environment: Environment
     network: Network = Network()
@@ -297,33 +314,6 @@ class Config(Experiment):
 E = TypeVar("E", bound=Experiment)
 
 
-class Loader(yaml.SafeLoader):  # type: ignore[misc,unused-ignore]  # if PyYAML has no stubs
-    """YAML in which 1e-4 is a number and a duplicate key is an error."""
-
-    def construct_mapping(self, node: yaml.MappingNode, deep: bool = False) -> dict[Any, Any]:
-        """Return a mapping; duplicate keys are an error."""
-        seen = set()
-        for key_node, _ in node.value:
-            key = self.construct_object(key_node, deep=True)
-            if not isinstance(key, str):
-                raise yaml.constructor.ConstructorError(
-                    None, None, f"key {key!r} must be a name", key_node.start_mark
-                )
-            if key in seen:
-                raise yaml.constructor.ConstructorError(
-                    None, None, f"key {key!r} is given twice", key_node.start_mark
-                )
-            seen.add(key)
-        return dict(super().construct_mapping(node, deep))
-
-
-Loader.add_implicit_resolver(
-    "tag:yaml.org,2002:float",
-    re.compile(r"^[-+]?(\d[\d_]*)(\.\d*)?[eE][-+]?\d+$"),
-    list("-+0123456789"),
-)
-
-
 @overload
 def load_config(path: str | Path, overrides: Sequence[str] = ()) -> Config: ...
 @overload
@@ -337,14 +327,7 @@ def load_config(
     `ppo.learning_rate=1e-4`. Raises ConfigError.
     """
     path = find_config(Path(path))
-    try:
-        text = path.read_text(encoding="utf-8")
-    except FileNotFoundError:
-        known = nearest(str(path), alternatives(path, model.command))
-        raise ConfigError(f"config {path} does not exist; {known}") from None
-    except (OSError, UnicodeDecodeError) as error:
-        raise ConfigError(f"config {path} cannot be read: {error}") from None
-    data = _parse(text, str(path))
+    data = _parse(_text(path, model.command), str(path))
     if not isinstance(data, dict):
         raise ConfigError(f"{path}: must be keys and values, such as `name: quickstart`")
     command = command_for(data)
@@ -354,7 +337,7 @@ def load_config(
         )
     data.setdefault("name", path.stem)
     for override in overrides:
-        _override(data, override, path)
+        _override(data, override)
     return check_config(data, str(path), model)
 
 
@@ -370,41 +353,58 @@ def check_config(
         return model.model_validate_json(json.dumps(data, default=str), strict=True)
     except ValidationError as error:
         raise ConfigError(_explain(error, source, model)) from None
+    except (TypeError, ValueError, RecursionError):  # only for data that no text was read as
+        raise ConfigError(f"{source}: must be plain data: dicts with text as keys, lists") from None
+
+
+def _text(path: Path, command: str) -> str:
+    """Return the text of a file, or as much as shows that it is too long."""
+    try:
+        with path.open(encoding="utf-8") as file:
+            return file.read(MAX_CHARACTERS + 1)
+    except FileNotFoundError:
+        known = nearest(str(path), alternatives(path, command))
+        raise ConfigError(f"config {str(path)!r} does not exist; {known}") from None
+    except (OSError, ValueError) as error:
+        reason = getattr(error, "strerror", None) or error
+        raise ConfigError(f"config {str(path)!r} cannot be read: {reason}") from None
 
 
 def _parse(text: str, source: str) -> Any:
     try:
-        return yaml.load(text, Loader)
-    except yaml.YAMLError as error:
-        mark = getattr(error, "problem_mark", None)
-        place = f" line {mark.line + 1}" if mark else ""
-        problem = getattr(error, "problem", None) or str(error).splitlines()[0]
-        raise ConfigError(f"{source}{place}: not YAML: {problem}") from None
+        return parse_yaml(text)
+    except TextError as error:
+        raise ConfigError(f"{source}{error}") from None
 
 
-def _override(data: dict[str, Any], override: str, path: Path) -> None:
+def _override(data: dict[str, Any], override: str) -> None:
     """Apply one `a.b=value` to the data; numbers in the path are indices of lists."""
     key, equals, text = override.partition("=")
-    if not equals or not key or "" in key.split("."):
-        raise ConfigError(f"override {override!r} must look like ppo.learning_rate=1e-4")
+    *parents, last = names = key.split(".")
+    source = f"override {shortened(override, 120)}"
+    if not equals or "" in names:
+        raise ConfigError(f"{source} must look like ppo.learning_rate=1e-4")
+    if len(names) > MAX_DEPTH:
+        raise ConfigError(f"{source}: no key lies deeper than {MAX_DEPTH}")
     node: Any = data
-    *parents, last = key.split(".")
     for name in parents:
-        node = node.setdefault(name, {}) if isinstance(node, dict) else _item(node, name, override)
-    value = _parse(text, f"override {override!r}")
+        node = node.setdefault(name, {}) if isinstance(node, dict) else _item(node, name, source)
+    value = _parse(text, source)
     if isinstance(node, dict):
         node[last] = value
     else:
-        _item(node, last, override)
+        _item(node, last, source)
         node[int(last)] = value
 
 
-def _item(node: Any, name: str, override: str) -> Any:
+def _item(node: Any, name: str, source: str) -> Any:
     if not isinstance(node, list):
-        raise ConfigError(f"override {override!r}: key {name!r} is below a plain value")
-    if not name.isdigit() or int(name) >= len(node):
+        raise ConfigError(f"{source}: key {shortened(name)} is below a plain value")
+    if name not in map(str, range(len(node))):
         raise ConfigError(
-            f"override {override!r}: {name!r} must be an index 0 ... {len(node) - 1} of the list"
+            f"{source}: {shortened(name)} must be an index 0 ... {len(node) - 1} of the list"
+            if node
+            else f"{source}: {shortened(name)}: the list is empty; give it as a whole"
         )
     return node[int(name)]
 
@@ -427,19 +427,20 @@ def _sentence(mistake: Any, model: type[BaseModel]) -> str:
     path = ".".join(map(str, place))
     kind, given = mistake["type"], mistake["input"]
     if kind == "extra_forbidden":
-        keys = _keys_at(model, place[:-1], given)
-        hint = nearest(place[-1], keys)
-        allowed = "" if hint.startswith("known") else f" allowed: {', '.join(keys)}"
-        return f"unknown key {path!r}; {hint}{allowed}"
+        return f"unknown key {shortened(path)}; {_known_keys(model, mistake['loc'])}"
     if kind == "missing":
         return f"key {path!r} is missing"
     if kind == "union_tag_not_found":
         return f"key {path + '.kind'!r} is missing; allowed: {_tags(mistake)}"
     if kind == "union_tag_invalid":
         tag = mistake["ctx"]["tag"]
-        return f"{path}.kind={tag!r} is not known; allowed: {_tags(mistake)}"
+        return f"{path}.kind={shortened(tag)} is not known; allowed: {_tags(mistake)}"
+    if kind == "json_invalid":  # by half of a surrogate pair, as in a file's name
+        return "some text in it is not Unicode"
     message = mistake["msg"].removeprefix("Value error, ").removeprefix("Input ")
-    return f"{path}={given!r}: {message}" if path else message
+    if kind == "string_type" and isinstance(given, bool | int | float):
+        message += "; quotes make it text"
+    return f"{path}={shortened(given)}: {message}" if path else message
 
 
 def _tags(mistake: Any) -> str:
@@ -458,14 +459,40 @@ def _without_tags(loc: tuple[int | str, ...]) -> tuple[int | str, ...]:
     return tuple(kept)
 
 
-def _keys_at(model: type[BaseModel], place: tuple[int | str, ...], given: Any) -> list[str]:
-    """Return the keys that are allowed at a place of the config."""
+def _known_keys(model: type[BaseModel], loc: tuple[int | str, ...]) -> str:
+    """Return what may have been meant by an unknown key: one elsewhere, or one of its place."""
+    *place, name = loc
+    keys = list(dict.fromkeys(key for one in _models_at(model, place) for key in one.model_fields))
+    hint, elsewhere = nearest(name, keys), [path for path in _paths(model) if path[-1] == name]
+    if hint.startswith("known") and elsewhere:
+        hint = nearest(".".join(elsewhere[0]), map(".".join, elsewhere))
+    return hint if hint.startswith("known") else f"{hint} allowed: {', '.join(keys)}"
+
+
+def _models_at(model: type[BaseModel], place: Sequence[int | str]) -> list[type[BaseModel]]:
+    """Return the models that may stand at a place; where a union's branch is named, that one."""
     models = [model]
     for name in place:
         if isinstance(name, str):
-            fields = [m.model_fields[name] for m in models if name in m.model_fields]
-            models = [inner for field in fields for inner in _models_in(field.annotation)]
-    return list(dict.fromkeys(key for m in models for key in m.model_fields))
+            branch = [one for one in models if _kind(one) == name]
+            fields = [one.model_fields[name] for one in models if name in one.model_fields]
+            models = branch or [inner for one in fields for inner in _models_in(one.annotation)]
+    return models
+
+
+def _kind(model: type[BaseModel]) -> str | None:
+    """Return the tag by which a union knows a model, if it has one."""
+    field = model.model_fields.get("kind")
+    return typing.get_args(field.annotation)[0] if field else None
+
+
+def _paths(model: type[BaseModel]) -> Iterator[tuple[str, ...]]:
+    """Yield the path of every key that no list stands above."""
+    for name, field in model.model_fields.items():
+        yield (name,)
+        if isinstance(field.annotation, type) and issubclass(field.annotation, BaseModel):
+            for path in _paths(field.annotation):
+                yield (name, *path)
 
 
 def _models_in(annotation: Any) -> list[type[BaseModel]]:

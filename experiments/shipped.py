@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import re
 from collections.abc import Iterable
 from pathlib import Path
@@ -41,12 +42,12 @@ def find_config(path: Path) -> Path:
     """Return the file that a path or the name of a shipped config means; it need not exist."""
     shipped = FOLDER / f"{path.name.removesuffix('.yaml')}.yaml"
     is_name = path.name == str(path)
-    return shipped if is_name and not is_config(path) and shipped.is_file() else path
+    return shipped if is_name and not is_config(path) and os.path.isfile(shipped) else path
 
 
 def is_config(path: Path) -> bool:
     """Return whether something can be read at a path."""
-    return path.exists() and not path.is_dir()
+    return os.path.exists(path) and not os.path.isdir(path)  # False for impossible names too
 
 
 def alternatives(path: Path, command: str) -> list[str]:

@@ -22,7 +22,6 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-import yaml
 from tqdm import tqdm
 
 from dominoenv.core.files import write_atomically
@@ -134,7 +133,7 @@ def check_resumable(config: Config, folder: Path) -> None:
             "with --out"
         )
     begun = load_config(saved)
-    different = _differences(yaml.safe_load(begun.to_yaml()), yaml.safe_load(config.to_yaml()))
+    different = _differences(begun.resolved(), config.resolved())
     if different:
         raise ConfigError(
             f"{folder} began with {', '.join(different)}: resume with the same values, or "

@@ -10,8 +10,10 @@ import pettingzoo
 import pytest
 
 from dominoenv import BatchedGame, Rules, make_rules
+from dominoenv.__main__ import COMMANDS
 from dominoenv.core.episode import episode_table
 from dominoenv.games.registry import kind_of
+from experiments.shipped import TELLING, shipped_names
 from tests.pictures import IMAGES, PICTURES, picture
 
 ROOT = Path(__file__).parent.parent
@@ -126,4 +128,15 @@ def test_every_program_is_described() -> None:
     for path in files:
         if "__main__" in path.name or "run_program(main)" in path.read_text(encoding="utf-8"):
             program = path.parent.name if path.name == "__main__.py" else path.stem
-            assert f"python -m experiments.{program}" in page, program
+            command = f"dominoenv {program}" if program in COMMANDS else f"experiments.{program}"
+            assert command in page, program
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
+def test_commands_exist(page: Path) -> None:
+    text = page.read_text(encoding="utf-8")
+    for command, rest in re.findall(r"(?:^|`)dominoenv ([a-z]+)(.*?)(?:`|$)", text, re.M):
+        assert command in COMMANDS, command
+        config = rest.split()[0] if rest.split() else "CONFIG"
+        if command in TELLING and config != "CONFIG" and not config.endswith(".yaml"):
+            assert config in shipped_names(command), rest

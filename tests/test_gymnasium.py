@@ -384,6 +384,7 @@ def test_the_seat_rotates_in_every_game(size: int) -> None:
         ({"render_mode": "rgb"}, DominoError, "render_mode='rgb'"),
         ({"oponents": "random"}, RulesError, "did you mean 'opponents'"),
         ({"max_pips": 9}, RulesError, "did you mean 'max_pip'"),
+        ({"max_episode_steps": 3}, TypeError, "episodes end by the rules, with the round or the"),
     ],
 )
 def test_what_cannot_be_is_named(

@@ -146,6 +146,10 @@ def test_impossible_chicken_foot_rules(options: dict[str, Any], says: str) -> No
 def test_unknown_game_and_foreign_rules() -> None:
     with pytest.raises(UnknownNameError, match="did you mean 'mexican_train'"):
         make_rules("mexican-train")
+    with pytest.raises(UnknownNameError, match=r"name the game first, 'chicken_foot', then them$"):
+        make_rules(make_rules("chicken_foot"))  # type: ignore[arg-type]
+    with pytest.raises(UnknownNameError, match=r"^game 'x{50,60} \.\.\.: known: mexican_train"):
+        make_rules("x" * 5_000)
     with pytest.raises(RulesError, match="beside a rules object"):
         make_rules("mexican_train", make_rules("chicken_foot"))
     with pytest.raises(RulesError, match="beside a rules object"):

@@ -330,4 +330,5 @@ def test_jobs_must_be_a_number(
 ) -> None:
     with pytest.raises(SystemExit):
         command_line(monkeypatch, QUICK, "--jobs", jobs)
-    assert "--jobs" in capsys.readouterr().err
+    said = f"argument --jobs: '{jobs}' must be a number of processes"
+    assert said in capsys.readouterr().err

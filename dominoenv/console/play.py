@@ -11,7 +11,7 @@ from typing import Any
 
 from dominoenv.console.session import PlaySession
 from dominoenv.console.terminal import Terminal
-from dominoenv.errors import DominoError
+from dominoenv.errors import DominoError, shortened
 from dominoenv.games.registry import GAMES, make_rules
 from dominoenv.opponents.baselines import policy_names
 
@@ -80,7 +80,7 @@ def _saved_session(options: argparse.Namespace) -> PlaySession:
 def _new_session(options: argparse.Namespace) -> PlaySession:
     """Return the session that the command line describes."""
     against = options.against or ["heaviest"]
-    rules = {"players": len(against) + 1, **dict(map(_parsed, options.rules or ()))}
+    rules = {"players": len(against) + 1, **_rules(options.rules or ())}
     session = PlaySession(
         make_rules(options.game or next(iter(GAMES)), rules),
         options.seed,
@@ -90,16 +90,26 @@ def _new_session(options: argparse.Namespace) -> PlaySession:
         options.record or "",
     )
     if Path(session.record).exists():
-        raise DominoError(f"{session.record} exists; name another one with --record")
+        raise DominoError(f"{session.record!r} exists; name another one with --record")
     return session
+
+
+def _rules(texts: Sequence[str]) -> dict[str, Any]:
+    """Return options by name. Raises DominoError for one that is given twice."""
+    options: dict[str, Any] = {}
+    for name, value in map(_parsed, texts):
+        if name in options:
+            raise DominoError(f"--rules gives {shortened(name)} twice: leave one out")
+        options[name] = value
+    return options
 
 
 def _parsed(text: str) -> tuple[str, Any]:
     """Return name and value of `name=value`; the value is JSON, or else plain text."""
     name, equals, value = text.partition("=")
     if not equals:
-        raise DominoError(f"--rules {text}: options are written name=value")
+        raise DominoError(f"--rules {shortened(text)}: options are written name=value")
     try:
         return name, json.loads(value)
-    except ValueError:
+    except (ValueError, RecursionError):
         return name, value

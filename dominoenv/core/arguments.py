@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from dominoenv.errors import DominoError, nearest
+from dominoenv.errors import DominoError, nearest, shortened
 
 MAX_REWARD = 1e30  # per penalty point
 
@@ -19,7 +19,7 @@ MAX_REWARD = 1e30  # per penalty point
 def checked_choice(name: str, value: object, choices: Sequence[str]) -> int:
     """Return the place of `value` among the choices, or raise DominoError."""
     if not isinstance(value, str) or value not in choices:
-        raise DominoError(f"{name}={value!r}: {nearest(value, choices)}")
+        raise DominoError(f"{name}={shortened(value)}: {nearest(value, choices)}")
     return choices.index(value)
 
 
@@ -51,14 +51,14 @@ def checked_index(name: str, value: object, limit: int) -> int:
     except TypeError:
         number = -1
     if not 0 <= number < limit:
-        raise DominoError(f"{name}={value!r} must be a whole number in 0 ... {limit - 1}")
+        raise DominoError(f"{name}={shortened(value)} must be a whole number in 0 ... {limit - 1}")
     return number
 
 
 def flag(name: str, value: object) -> bool:
     """Return a bool, or raise DominoError."""
     if not isinstance(value, bool | np.bool_):
-        raise DominoError(f"{name}={value!r} must be true or false")
+        raise DominoError(f"{name}={shortened(value)} must be true or false")
     return bool(value)
 
 
@@ -69,7 +69,7 @@ def positive(name: str, value: object) -> int:
     except TypeError:
         number = 0
     if number < 1:
-        raise DominoError(f"{name}={value!r} must be a whole number of at least 1")
+        raise DominoError(f"{name}={shortened(value)} must be a whole number of at least 1")
     return number
 
 
@@ -80,5 +80,5 @@ def finite(name: str, value: object) -> float:
     except (TypeError, ValueError, OverflowError):
         number = math.nan
     if not abs(number) <= MAX_REWARD:
-        raise DominoError(f"{name}={value!r} must be a finite number")
+        raise DominoError(f"{name}={shortened(value)} must be a finite number")
     return number

@@ -15,7 +15,7 @@ from typing import Any, Literal, TypeAlias, TypedDict
 
 from dominoenv.core.options import Options, option
 from dominoenv.core.tiles import MAX_PIPS
-from dominoenv.errors import DominoError, RulesError, UnknownKeywordError, nearest
+from dominoenv.errors import DominoError, RulesError, UnknownKeywordError, nearest, shortened
 
 POINTS_PER_REWARD = 20  # a reward of 1 is that many penalty points
 Owner: TypeAlias = type[Any] | FunctionType  # whose keywords they are
@@ -165,6 +165,9 @@ class EpisodeKeywords(TypedDict, total=False):
 
 EPISODE_FIELDS = tuple(spec.name for spec in fields(EpisodeOptions))
 EPISODE_KEYWORDS = (*EPISODE_FIELDS, "episode_options")
+NO_OPTIONS = {  # what people look for, and what there is instead
+    "max_episode_steps": "episodes end by the rules, with the round or the match (`episode`)",
+}
 
 
 def keyword_names(owner: Owner) -> list[str]:
@@ -180,8 +183,8 @@ def unknown_keyword(
 
     title: of the owner in the message, if not its own name.
     """
-    hint = nearest(key, [*known, *keyword_names(owner)])
-    return UnknownKeywordError(f"keyword {key!r} of {title or owner.__name__}: {hint}")
+    hint = NO_OPTIONS.get(key) or nearest(key, [*known, *keyword_names(owner)])
+    return UnknownKeywordError(f"keyword {shortened(key)} of {title or owner.__name__}: {hint}")
 
 
 # ------------------------------------------------------------------------------- where they differ

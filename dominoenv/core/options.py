@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 
 from dominoenv.core.arguments import finite
-from dominoenv.errors import RulesError, nearest
+from dominoenv.errors import RulesError, nearest, shortened
 
 
 def option(
@@ -61,7 +61,7 @@ def whole_number(name: str, value: object, low: int, high: int) -> int:
             raise TypeError
         number = operator.index(value)  # type: ignore[arg-type]
     except TypeError:
-        raise RulesError(f"{name}={value!r} must be a whole number") from None
+        raise RulesError(f"{name}={shortened(value)} must be a whole number") from None
     if not low <= number <= high:
         raise RulesError(f"{name}={number} must lie in {low} ... {high}")
     return number
@@ -69,20 +69,20 @@ def whole_number(name: str, value: object, low: int, high: int) -> int:
 
 def _switch(name: str, value: object) -> bool:
     if not isinstance(value, bool | np.bool_):
-        raise RulesError(f"{name}={value!r} must be true or false")
+        raise RulesError(f"{name}={shortened(value)} must be true or false")
     return bool(value)
 
 
 def _choice(name: str, value: object, choices: Sequence[str]) -> str:
     if not (isinstance(value, str) and value in choices):
-        raise RulesError(f"{name}={value!r}: {nearest(value, choices)}")
+        raise RulesError(f"{name}={shortened(value)}: {nearest(value, choices)}")
     return value
 
 
 def _number(name: str, value: object, above: float | None) -> float:
     number = finite(name, value)
     if above is not None and not number > above:
-        raise RulesError(f"{name}={value!r} must be a finite number above {above:g}")
+        raise RulesError(f"{name}={shortened(value)} must be a finite number above {above:g}")
     return number
 
 

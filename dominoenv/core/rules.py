@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 
 from dominoenv.core.options import Options, option, whole_number
 from dominoenv.core.tiles import MAX_PIPS, MAX_TILES, WORDS, DominoSet, domino_set
-from dominoenv.errors import RulesError, UnknownKeywordError, UnknownNameError, nearest
+from dominoenv.errors import RulesError, UnknownKeywordError, UnknownNameError, nearest, shortened
 
 MIN_SEATS, MAX_SEATS = 2, 10
 MAX_ROUNDS = 64
@@ -78,7 +78,9 @@ class Rules(Options):
         if self.rounds is None or (isinstance(self.rounds, tuple | list) and not self.rounds):
             return tuple(range(self.max_pip, self._last_round - 1, -1))
         if not isinstance(self.rounds, tuple | list):
-            raise RulesError(f"rounds={self.rounds!r} must be a list of pips, such as [9, 6, 3, 0]")
+            raise RulesError(
+                f"rounds={shortened(self.rounds)} must be a list of pips, such as [9, 6, 3, 0]"
+            )
         if len(self.rounds) > MAX_ROUNDS:
             raise RulesError(f"rounds has {len(self.rounds)} entries; at most {MAX_ROUNDS} fit")
         return tuple(
@@ -145,11 +147,15 @@ class Rules(Options):
         RulesError for an invalid value.
         """
         if not isinstance(name, str) or name not in cls.presets:
-            raise UnknownNameError(f"preset {name!r} of {cls.game}: {nearest(name, cls.presets)}")
+            raise UnknownNameError(
+                f"preset {shortened(name)} of {cls.game}: {nearest(name, cls.presets)}"
+            )
         known = [spec.name for spec in fields(cls)]
         for key in options:
             if key not in known:
-                raise UnknownKeywordError(f"option {key!r} of {cls.game}: {nearest(key, known)}")
+                raise UnknownKeywordError(
+                    f"option {shortened(key)} of {cls.game}: {nearest(key, known)}"
+                )
         return cls(**{**cls.presets[name], **options})
 
     @classmethod
@@ -158,11 +164,11 @@ class Rules(Options):
         if isinstance(rules, str):
             return cls.preset(rules)
         if not isinstance(rules, Mapping):
-            raise RulesError(f"rules={rules!r} must be a preset's name or options by name")
+            raise RulesError(f"rules={shortened(rules)} must be a preset's name or options by name")
         options = dict(rules)
         for key in options:
             if not isinstance(key, str):
-                raise RulesError(f"option {key!r} of {cls.game} must be a name")
+                raise RulesError(f"option {shortened(key)} of {cls.game} must be a name")
         name = options.pop("preset", next(iter(cls.presets)))
         return cls.preset(name, **options)
 

@@ -64,11 +64,16 @@ class DominoAEC(PettingZooBase, AECEnv[str, Observation, int]):  # type: ignore[
     def observe(self, agent: str) -> Observation:
         """Return what an agent may know now. Raises UnknownNameError for an unknown agent."""
         seat = self._seats[self._known(agent)]
+        game = self.game
         if seat == self._mover and not self.terminations[agent]:
-            row, mask = self.game.observations[0], self.game.masks[0].copy()
+            row, mask = game.observations[0], game.masks[0].copy()
         else:
-            row, mask = self.game.view(seat), np.zeros(self.num_actions, np.int8)
-        return {"observation": self.game.layout.scaled(row), "action_mask": mask}
+            row, mask = game.view(seat), np.zeros(self.num_actions, np.int8)
+        # `layout.scaled` without its checks, which cost as much as scaling
+        return {
+            "observation": np.multiply(row, game.layout.scale, dtype=np.float32),
+            "action_mask": mask,
+        }
 
     def step(self, action: int | None) -> None:
         """Carry out the action of `agent_selection`; None for an agent whose episode is over.
@@ -84,13 +89,13 @@ class DominoAEC(PettingZooBase, AECEnv[str, Observation, int]):  # type: ignore[
                 raise IllegalActionError(f"{agent} is out of the episode: its one step is None")
             self._was_dead_step(None)
             return
-        round_over = self.game.play(action)
+        round_over, was_illegal = self.game.play(action), self.game.was_illegal
         self._decisions += 1
         self._cumulative_rewards[agent] = 0.0
         self.infos[agent] = self._waiting()
-        if self.game.was_illegal:
+        if was_illegal:
             self.infos[agent]["illegal_action"] = True
-        if self._paid or round_over or self.game.was_illegal:
+        if self._paid or round_over or was_illegal:
             self._pay()
         if self._is_over(round_over):
             self._finish()

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from dominoenv.core.rules import Rules
-from dominoenv.errors import DominoError, RulesError, UnknownNameError, nearest
+from dominoenv.errors import DominoError, RulesError, UnknownNameError, nearest, shortened
 from dominoenv.games import chicken_foot, mexican_train
 from dominoenv.games.protocol import GameKind
 
@@ -32,8 +32,12 @@ def make_rules(
     `rules`: a rules object (returned as it is), a preset's name or options by name; or give the
     options themselves, `preset` among them. Raises UnknownNameError or RulesError.
     """
+    if isinstance(game, Rules):
+        raise UnknownNameError(
+            f"rules stand in the place of the game: name the game first, {game.game!r}, then them"
+        )
     if not isinstance(game, str) or game not in GAMES:
-        raise UnknownNameError(f"game {game!r}: {nearest(game, GAMES)}")
+        raise UnknownNameError(f"game {shortened(game)}: {nearest(shortened(game), GAMES)}")
     kind = GAMES[game].rules
     if isinstance(rules, Rules):
         if not isinstance(rules, kind) or options:
@@ -44,7 +48,8 @@ def make_rules(
         options = {"preset": rules, **options}
     elif rules is not None:
         if not isinstance(rules, Mapping):
-            raise RulesError(f"rules={rules!r} must be a rules object, a preset or options by name")
+            what = shortened(rules)
+            raise RulesError(f"rules={what} must be a rules object, a preset or options by name")
         return kind.from_dict({**rules, **options})
     return kind.from_dict(options)
 

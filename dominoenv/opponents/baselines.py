@@ -10,7 +10,7 @@ from typing import Any
 
 from dominoenv.core.companions import import_companion
 from dominoenv.core.rules import Rules
-from dominoenv.errors import DominoError, RulesError, UnknownNameError, nearest
+from dominoenv.errors import DominoError, RulesError, UnknownNameError, nearest, shortened
 from dominoenv.games.registry import GAMES
 from dominoenv.policies import POLICIES, Policy
 
@@ -31,7 +31,7 @@ def policy_names(game: str | None = None) -> list[str]:
     Raises UnknownNameError for a game that does not exist.
     """
     if game is not None and game not in GAMES:
-        raise UnknownNameError(f"game {game!r}: {nearest(game, GAMES)}")
+        raise UnknownNameError(f"game {shortened(game)}: {nearest(game, GAMES)}")
     load_baselines()
     return sorted(name for name in POLICIES if game is None or POLICIES[name].plays(game))
 
@@ -44,16 +44,18 @@ def make_policy(name: str, rules: Rules, seed: int = 0, **parameters: Any) -> Po
     """
     policy = _policy_class(name)
     if not isinstance(rules, Rules):
-        raise RulesError(f"policy {name!r} needs a rules object, not {type(rules).__name__}")
+        raise RulesError(
+            f"policy {shortened(name)} needs a rules object, not {type(rules).__name__}"
+        )
     if not policy.plays(rules.game):
         known = ", ".join(policy_names(rules.game))
-        raise RulesError(f"policy {name!r} does not play {rules.game}; these do: {known}")
+        raise RulesError(f"policy {shortened(name)} does not play {rules.game}; these do: {known}")
     try:
         return policy(rules, seed=seed, **parameters)
     except DominoError:
         raise
     except (TypeError, ValueError) as error:
-        raise RulesError(f"policy {name!r}: {error}") from error
+        raise RulesError(f"policy {shortened(name)}: {error}") from error
 
 
 def _policy_class(name: str) -> type[Policy]:
@@ -63,4 +65,4 @@ def _policy_class(name: str) -> type[Policy]:
             load_baselines()
         if name in POLICIES:
             return POLICIES[name]
-    raise UnknownNameError(f"policy {name!r}: {nearest(name, policy_names())}")
+    raise UnknownNameError(f"policy {shortened(name)}: {nearest(name, policy_names())}")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from argparse import ArgumentTypeError
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -47,7 +48,11 @@ class MatchProgram(Generic[C]):
 
 
 def _jobs(text: str) -> int:
-    number = int(text)
+    """Return a number of processes; below 0: all cores but some, as joblib has it."""
+    try:
+        number = int(text)
+    except ValueError:
+        number = 0
     if number == 0:
-        raise ValueError
+        raise ArgumentTypeError(f"{text!r} must be a number of processes, or -1 for all cores")
     return number

@@ -11,16 +11,16 @@ from typing import Annotated, Any, Self
 from pydantic import Field, field_validator, model_validator
 
 from dominoenv.core.rules import Rules
-from dominoenv.errors import CheckpointError, nearest
+from dominoenv.errors import CheckpointError, nearest, shortened
 from dominoenv.opponents.baselines import make_policy, policy_names
 from dominoenv.policies import Policy
 
 from ..config import (
+    MAX_DEALS,
     BaselinePolicy,
     CheckpointPolicy,
     Experiment,
     Positive,
-    PositiveInt,
 )
 from ..statistics import MIN_DEALS
 
@@ -89,13 +89,13 @@ class TrainedAgent(CheckpointPolicy):
 Agent = Annotated[NamedAgent | TrainedAgent, Field(discriminator="kind")]
 
 
-Deals = Annotated[int, Field(ge=0)]
+Deals = Annotated[int, Field(ge=0, le=MAX_DEALS)]
 
 
 class MatchConfig(Experiment):
     """Shared by tournaments and studies: agents, pairs, numbers of deals, confidence."""
 
-    agents: Annotated[tuple[Agent, ...], Field(min_length=1)]
+    agents: Annotated[tuple[Agent, ...], Field(min_length=1, max_length=100)]
     """A bare name stands for {kind: baseline, policy: name}."""
     pairs: tuple[tuple[str, str], ...] = ()
     """Which pairs are played; empty: all of them."""
@@ -103,7 +103,7 @@ class MatchConfig(Experiment):
     """Deals for each pair of agents; 0: no pairs."""
     same_deals: Deals = 0
     """Deals for each agent against copies of itself; 0: none."""
-    block: PositiveInt = 100
+    block: Annotated[int, Field(ge=1, le=10**6)] = 100
     """Deals played side by side; an agent has one random stream in all of them."""
     confidence: Annotated[float, Field(gt=0.5, lt=1)] = 0.95
     """Confidence level of all intervals."""
@@ -122,13 +122,18 @@ class MatchConfig(Experiment):
 
     @model_validator(mode="after")
     def _known_agents(self) -> Self:
-        (name, number), *_ = Counter(self.titles).most_common(1)
+        titles = Counter(self.titles)
+        (name, number), *_ = titles.most_common(1)
         if number > 1:
-            raise ValueError(f"{number} agents are called {name!r}: tell them apart by a label")
+            raise ValueError(
+                f"{number} agents are called {shortened(name)}: tell them apart by a label"
+            )
         for a, b in self.pairs:
             for title in (a, b):
-                if title not in self.titles:
-                    raise ValueError(f"pairs: no agent {title!r}; {nearest(title, self.titles)}")
+                if title not in titles:
+                    raise ValueError(
+                        f"pairs: no agent {shortened(title)}; {nearest(title, titles)}"
+                    )
             if a == b:
                 raise ValueError(f"pairs: {a!r} cannot meet itself; same_deals has such tables")
         return self
@@ -158,7 +163,7 @@ class TournamentConfig(MatchConfig):
 
     mixed_deals: Deals = 0
     """Deals at tables with a different agent at each seat; 0: none."""
-    resamples: Annotated[int, Field(ge=100)] = 1000
+    resamples: Annotated[int, Field(ge=100, le=10**6)] = 1000
     """Bootstrap samples behind the intervals of ratings."""
 
     @model_validator(mode="after")

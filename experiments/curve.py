@@ -2,27 +2,24 @@
 
 from __future__ import annotations
 
-import io
 from collections.abc import Sequence
 from pathlib import Path
-
-import matplotlib
-
-matplotlib.use("Agg")
+from typing import Any
 
 import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from numpy.typing import NDArray
 
-from dominoenv.core.files import write_atomically
-
+from .drawing import GREY, add_legend, open_frame, plain_text, save, short
 from .evaluate import Comparison
+from .plain import visible
 
-LEARNER, OTHERS, GREY = "#0b6e99", "#c8553d", "#777777"
+LEARNER, OTHERS = "#0b6e99", "#c8553d"
 SMOOTHING = 0.05  # fraction of the iterations in one point of the smoothed curve
 
 
+@plain_text
 def draw_learning_curve(
     progress: Sequence[dict[str, float]], rows: Sequence[Comparison], path: Path, title: str
 ) -> None:
@@ -31,10 +28,8 @@ def draw_learning_curve(
     left, right = figure.subplots(1, 2, width_ratios=(1.5, 1))
     _draw_training(left, progress)
     _draw_evaluation(right, rows)
-    figure.suptitle(title, fontweight="bold")
-    picture = io.BytesIO()
-    figure.savefig(picture, format="png")
-    write_atomically(path, picture.getvalue())
+    figure.suptitle(visible(title), fontweight="bold")
+    save(figure, path)
 
 
 def _draw_training(axes: Axes, progress: Sequence[dict[str, float]]) -> None:
@@ -46,7 +41,7 @@ def _draw_training(axes: Axes, progress: Sequence[dict[str, float]]) -> None:
         values = np.array([row[name] for row in progress])
         axes.plot(decisions, values, color=colour, alpha=0.25, linewidth=0.8)
         axes.plot(decisions, smooth(values), color=colour, linewidth=2, label=label)
-    _plain(axes)
+    open_frame(axes)
     axes.grid(axis="y", alpha=0.3)
     axes.xaxis.set_major_formatter(_short_number)
     axes.set_xlabel("decisions of the learner")
@@ -65,31 +60,33 @@ def smooth(values: NDArray[np.float64]) -> NDArray[np.float64]:
 def _draw_evaluation(axes: Axes, rows: Sequence[Comparison]) -> None:
     opponents = list(dict.fromkeys(row.opponent for row in rows))
     agents = list(dict.fromkeys(row.agent for row in rows))
+    drawn = []
     for number, agent in enumerate(agents):
         own = [row for row in rows if row.agent == agent]
         places = [opponents.index(row.opponent) + 0.16 * (2 * number - 1) for row in own]
-        _draw_intervals(axes, own, places, agent, (LEARNER, GREY)[number % 2], "os"[number % 2])
-    _plain(axes)
+        colour, marker = (LEARNER, GREY)[number % 2], "os"[number % 2]
+        drawn.append(_draw_intervals(axes, own, places, colour, marker))
+    open_frame(axes)
     axes.axvline(0, color="black", linewidth=0.8)
     axes.margins(x=0.18)
-    axes.set_yticks(range(len(opponents)), [f"against {name}" for name in opponents])
+    axes.set_yticks(range(len(opponents)), [f"against {short(name)}" for name in opponents])
     axes.set_ylim(len(opponents) - 0.5, -0.5)
     axes.set_xlabel("own penalty minus the others', points\n← better, with 95 % intervals")
     axes.set_title(f"{rows[0].deals:,} held-out deals from every seat", fontsize=10)
-    axes.legend(frameon=False, fontsize=8, loc="best")
+    add_legend(axes, drawn, [short(agent) for agent in agents], frameon=False, fontsize=8)
 
 
 def _draw_intervals(
     axes: Axes,
     rows: Sequence[Comparison],
     places: Sequence[float],
-    label: str,
     colour: str,
     marker: str,
-) -> None:
+) -> Any:
+    """Draw the rows of an agent; return the handle for the legend."""
     means = [row.difference for row in rows]
     errors = [(row.high - row.low) / 2 for row in rows]
-    axes.errorbar(means, places, xerr=errors, label=label, fmt=marker, color=colour, capsize=3)
+    drawn = axes.errorbar(means, places, xerr=errors, fmt=marker, color=colour, capsize=3)
     for row, place in zip(rows, places, strict=True):
         axes.annotate(
             f"{row.difference:+.1f}",
@@ -100,10 +97,7 @@ def _draw_intervals(
             fontsize=8,
             color=colour,
         )
-
-
-def _plain(axes: Axes) -> None:
-    axes.spines[["top", "right"]].set_visible(False)
+    return drawn
 
 
 def _short_number(value: float, _: float) -> str:

@@ -11,14 +11,12 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from rich.console import Console
-from rich.table import Table
 
 from dominoenv.batch import HELD_OUT_MATCH
 from dominoenv.core.program import run_program
@@ -29,11 +27,11 @@ from dominoenv.policies import Policy
 
 from .arena import play
 from .cli import make_parser
-from .statistics import CONFIDENCE, MIN_DEALS, interval
+from .grid import Grid, print_grids
+from .statistics import CONFIDENCE, MIN_DEALS, corrected, interval, p_value, probability
 
 BASELINES = ("random", "heaviest", "lightest")
 YARDSTICK = "heaviest"  # also played in the agent's place, for comparison
-WIDTH = 100  # minimum width of a table in columns, also if the output is a file
 
 
 @dataclass(frozen=True)
@@ -47,6 +45,10 @@ class Comparison:
     low: float
     high: float
     """95 % confidence interval of the difference, Student's t over the deals."""
+    p: float
+    """p of no difference."""
+    p_corrected: float
+    """p with Holm's correction over all rows."""
     penalty: float
     others: float
     wins: float
@@ -91,13 +93,15 @@ def play_deals(agent: Policy, opponent: Policy, rules: Rules, deals: int, seed: 
 def summarise(agent: str, opponent: str, played: SeatResults) -> Comparison:
     """Return the table row for the results."""
     deals, players = played.own.shape
-    difference = interval(played.differences)
+    difference, p = interval(played.differences), p_value(played.differences)
     return Comparison(
         agent=agent,
         opponent=opponent,
         difference=difference.mean,
         low=difference.low,
         high=difference.high,
+        p=p,
+        p_corrected=p,
         penalty=float(played.own.mean()),
         others=float(played.others.mean()),
         wins=float(played.wins.mean()),
@@ -131,38 +135,41 @@ def evaluate(
             other = make_policy(opponent, rules, seed=seed + 2 + number)
             rows.append(summarise(name, opponent, play_deals(agent, other, rules, deals, seed)))
             progress()
-    return rows
+    p_values = corrected([row.p for row in rows])
+    return [replace(row, p_corrected=p) for row, p in zip(rows, p_values, strict=True)]
 
 
 # -------------------------------------------------------------------------------------- reporting
 
 
+def grid(rows: Sequence[Comparison], rules: Rules) -> Grid:
+    """Return the comparison as a table."""
+    return Grid(
+        f"{rules}: {rows[0].deals:,} held-out deals, each played from every seat",
+        ("agent", "against", "difference", "p (Holm)", "penalty", "others'", "rounds won"),
+        tuple(
+            (
+                row.agent,
+                row.opponent,
+                f"{row.difference:+.2f} ± {(row.high - row.low) / 2:.2f}",
+                probability(row.p_corrected),
+                f"{row.penalty:.2f}",
+                f"{row.others:.2f}",
+                f"{row.wins:.1%}",
+            )
+            for row in rows
+        ),
+        f"difference: own penalty minus the mean of the others', with its {CONFIDENCE:.0%} "
+        "confidence interval, each for itself; below 0 speaks for the agent. p: of no difference, "
+        f"with Holm's correction for the {len(rows)} rows. Fair share of wins: {rows[0].fair:.1%}.",
+        texts=2,
+        sections=frozenset(n for n in range(1, len(rows)) if rows[n].agent != rows[n - 1].agent),
+    )
+
+
 def print_table(rows: Sequence[Comparison], rules: Rules) -> None:
     """Print the comparison as a table."""
-    table = Table(
-        title=f"{rules}\n{rows[0].deals:,} held-out deals, each played from every seat",
-        caption="penalty difference: own minus mean of the others, with a 95 % confidence "
-        f"interval; below 0 is better. Fair share of wins: {rows[0].fair:.1%}",
-        title_justify="left",
-        caption_justify="left",
-    )
-    for heading in ("agent", "against"):
-        table.add_column(heading, no_wrap=True)
-    for heading in ("penalty difference", "own penalty", "others'", "rounds won"):
-        table.add_column(heading, justify="right", no_wrap=True)
-    for number, row in enumerate(rows):
-        if number and row.agent != rows[number - 1].agent:
-            table.add_section()
-        half = (row.high - row.low) / 2
-        table.add_row(
-            row.agent,
-            row.opponent,
-            f"{row.difference:+.2f} ± {half:.2f}",
-            f"{row.penalty:.2f}",
-            f"{row.others:.2f}",
-            f"{row.wins:.1%}",
-        )
-    Console(width=max(WIDTH, Console().width)).print(table)
+    print_grids([grid(rows, rules)])
 
 
 def as_json(rows: Sequence[Comparison], rules: Rules, seed: int) -> dict[str, Any]:

@@ -13,8 +13,6 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from rich.console import Console
-from rich.table import Table
 from tqdm import tqdm
 
 from dominoenv.batch import BatchedGame
@@ -25,7 +23,7 @@ from dominoenv.games.registry import make_rules
 from dominoenv.opponents.baselines import make_policy
 
 from .cli import make_parser
-from .evaluate import WIDTH
+from .grid import Grid, print_grids
 
 SIDE_BY_SIDE = 2_000  # games side by side
 BLOCKED = 2  # `BatchedGame.endings`: nobody could play
@@ -103,13 +101,8 @@ def measure(cell: Published, rounds: int, seed: int) -> Measured:
 
 def print_table(results: list[tuple[Published, Measured]], rounds: int) -> None:
     """Print measured values beside published ones."""
-    table = Table(title=f"at least {rounds:,} rounds each; ± one standard error")
-    for heading in ("rules", "policy"):
-        table.add_column(heading, no_wrap=True)
-    for heading in ("seats", "penalty", "published", "blocked %", "published"):
-        table.add_column(heading, justify="right", no_wrap=True)
-    for cell, measured in results:
-        table.add_row(
+    cells = tuple(
+        (
             cell.label,
             cell.policy,
             str(cell.options["players"]),
@@ -118,7 +111,11 @@ def print_table(results: list[tuple[Published, Measured]], rounds: int) -> None:
             f"{measured.blocked:.1f} ± {measured.blocked_error:.1f}",
             f"{cell.blocked:g}",
         )
-    Console(width=max(WIDTH, Console().width)).print(table)
+        for cell, measured in results
+    )
+    headings = ("rules", "policy", "seats", "penalty", "published", "blocked %", "published %")
+    title = f"At least {rounds:,} rounds each"
+    print_grids([Grid(title, headings, cells, "±: one standard error.", texts=2)])
 
 
 def main(

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterator
 from dataclasses import replace
 from itertools import pairwise
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -29,6 +31,7 @@ from experiments.config import check_config
 from experiments.tournament import (
     TournamentConfig,
     analysis,
+    output,
     play_block,
     rating,
     report,
@@ -37,6 +40,7 @@ from experiments.tournament import (
 )
 from experiments.tournament.analysis import PairRow, analyse, pair_row
 from experiments.tournament.run import Played
+from tests import intervals
 
 SMALL = {"players": 3, "max_pip": 6, "hand_size": 4}
 SMALL_ONES = 200  # small tournaments, out of a large one
@@ -140,7 +144,7 @@ def test_agents_without_luck_that_play_alike_differ_by_nothing(first: None) -> N
     assert (row.difference.mean, row.difference.low, row.difference.high) == (0, 0, 0)
     assert (row.p, row.p_corrected, row.deviation) == (1, 1, 0)
     assert row.sample_size == {"1": 2}
-    assert report.verdict(row, 0.95) == "not settled"
+    assert report.verdict(row, 0.95) == "open"
     assert row.of_a.wins.mean == pytest.approx(1)
 
 
@@ -150,8 +154,9 @@ def test_a_known_difference_is_found(game: str) -> None:
     settings = config(game=game, rules={"players": 3}, agents=agents, pair_deals=200)
     found = analyse(settings, play(settings))
     assert [row.agent for row in found.ratings] == ["heaviest", "random", "lightest"]
-    for better, worse in zip(found.ratings, found.ratings[1:], strict=False):
+    for better, worse in pairwise(found.ratings):
         assert better.rating.low > worse.rating.high
+        assert better.above_next.p_corrected < 0.01
     for row in found.pairs:
         assert row.difference.high < 0
         assert row.p_corrected < 1e-6
@@ -184,6 +189,9 @@ def test_a_planted_bug_that_favours_a_seat_is_caught(
     assert rigged.by_seat[0].difference.mean == min(r.difference.mean for r in rigged.by_seat)
     assert "WARNING" in report.seat_verdict(rigged)
     assert "WARNING" not in report.seat_verdict(sound)
+    for said in map(report.seat_verdict, (sound, rigged)):
+        assert "p = " in said or "p < " in said
+        assert "below 0.001 it is a warning" in said
     # and the agents are still told apart rightly, since all of them sat on that chair
     row = pair_row(settings, played, "pair", *settings.titles)
     assert row is not None
@@ -331,9 +339,46 @@ def test_so_many_deals_find_the_difference(difference: float, deviation: float) 
     assert statistics.sample_size(2 * difference, deviation, 0.95, power) < needed
 
 
+@pytest.mark.parametrize("difference", [0.0, 5e-324, 1e-12, 1e-5, 1e12])
+@pytest.mark.parametrize("confidence", [0.95, 0.9999])
+def test_numbers_of_deals_that_nobody_plays_are_beyond_all_bounds(
+    difference: float, confidence: float
+) -> None:
+    needed = statistics.sample_size(difference, 1.0, confidence, 0.8)
+    if difference < 1e-4:
+        assert needed == np.inf
+        assert report.count(needed) == "> 10⁹"
+    else:
+        assert needed == 2
+    assert report.count(87_000_000_000_000_000_885_537_430_831_104) == "> 10⁹"
+    assert [report.count(n) for n in (2, 96.3, 1184, 10**9)] == [
+        "2",
+        "97",
+        "1,200",
+        "1,000,000,000",
+    ]
+
+
+@pytest.mark.parametrize("deals", [2, 3, 50])
+@pytest.mark.parametrize("confidence", [0.95, 0.9999])
+def test_the_smallest_difference_found_is_found_by_so_many_deals(
+    deals: int, confidence: float
+) -> None:
+    least = statistics.minimum_detectable_difference(3.0, deals, confidence, 0.8)
+    assert statistics.sample_size(1.001 * least, 3.0, confidence, 0.8) == deals
+    assert statistics.sample_size(0.98 * least, 3.0, confidence, 0.8) > deals
+
+
+def test_a_share_of_none_is_not_certain() -> None:
+    none = statistics.share(np.zeros(20))
+    assert (none.mean, none.low) == (0, 0)
+    assert none.high == pytest.approx(0.161, abs=0.001)  # Wilson's interval of 0 of 20
+    assert none.half == none.high
+
+
 def test_degenerate_differences() -> None:
     zeros, ones = np.zeros(5), np.ones(5)
-    assert (statistics.p_value(zeros), statistics.p_value(ones)) == (1, 0)
+    assert (statistics.p_value(zeros), statistics.p_value(ones)) == (1, 2 * 0.5**5)
     assert statistics.minimum_detectable_difference(0.0, 5, 0.95, 0.8) == 0
     assert statistics.corrected([]) == []
     assert statistics.corrected([0.01, 0.04, 0.03]) == pytest.approx([0.03, 0.06, 0.06])
@@ -349,40 +394,135 @@ def test_equal_columns() -> None:
     shifted = rng.normal(0, 1, (200, 4)) + np.array([0, 0, 0, 0.6])
     assert statistics.p_of_equal_columns(shifted) < 1e-4
     assert statistics.p_of_equal_columns(np.ones((9, 3))) == 1
-    assert statistics.p_of_equal_columns(np.tile([1.0, 2.0], (9, 1))) == 0
+    for columns in ([1.0, 2.0], [1.0, 2.0, 2.0]):  # the sign test: nine of nine
+        assert statistics.p_of_equal_columns(np.tile(columns, (9, 1))) == 2 * 0.5**9
     pair = rng.normal(0, 1, (20, 2))
     expected = stats.ttest_rel(pair[:, 0], pair[:, 1]).pvalue
     assert statistics.p_of_equal_columns(pair) == pytest.approx(expected)
 
 
-def test_ratings_recover_strengths_and_their_intervals_cover() -> None:
-    truth = np.array([150.0, 20.0, -50.0, -120.0])
-    chance = 1 / (1 + 10 ** ((truth - truth[:, None]) / 400))
-    covered, repeats = 0, 30
-    for seed in range(repeats):
-        rng = np.random.default_rng(seed)
-        upper = np.triu(rng.random((150, 4, 4)) < chance, 1)
-        below = np.transpose(np.triu(~upper, 1), (0, 2, 1))
-        wins = (upper + below).astype(float)
-        drawn = rating.resampled(wins, 100, rng)
-        low, high = np.quantile(drawn, [0.025, 0.975], axis=0)
-        covered += int(((low < truth) & (truth < high)).sum())
-        assert rating.fit(wins.sum(axis=0)) == pytest.approx(truth, abs=130)
-    assert 0.88 < covered / (4 * repeats) < 0.99
+def test_intervals_hold_the_truth_of_made_up_tournaments() -> None:
+    """Duplicate deals, unequal numbers of them, and groups that few deals link."""
+    for kind, share in intervals.coverage(tournaments=200, resamples=150, seed=0).items():
+        assert 0.92 < share < 0.98, kind
+
+
+def test_leverage_is_the_share_of_the_deals_of_a_pair_in_what_is_known_of_it() -> None:
+    bridge = np.zeros((6, 6))
+    for first in (0, 3):
+        for a in range(first, first + 3):
+            for b in range(first, first + 3):
+                bridge[a, b] = 50 * (a != b)
+    bridge[2, 3] = bridge[3, 2] = 4
+    found = rating.leverage(bridge)
+    assert found[2, 3] == pytest.approx(1)
+    assert found.sum() / 2 == pytest.approx(5)  # a deal for each agent but one
+    everybody = rating.leverage(np.full((6, 6), 9.0) - 9 * np.eye(6))
+    assert everybody[~np.eye(6, dtype=bool)] == pytest.approx(2 / 6)
+    bridge[2, 3] = bridge[3, 2] = 0
+    assert rating.leverage(bridge).sum() / 2 == pytest.approx(4)  # two groups
+
+
+def test_all_resamples_at_once_are_fitted_as_one_by_one() -> None:
+    rng = np.random.default_rng(2)
+    wins = rng.gamma(0.3, 40, (50, 5, 5)) * (1 - np.eye(5))
+    wins[0, 0, 1:], wins[0, 1:, 0] = 500, 1e-9  # all but never beaten
+    singly = np.array([rating.fit(one) for one in wins])
+    assert rating.fit_all(wins) == pytest.approx(singly, abs=0.01)
+
+
+def test_few_deals_between_two_groups_make_their_difference_uncertain() -> None:
+    """One deal says next to nothing; the old bootstrap gave its outcome as certain."""
+    rng = np.random.default_rng(4)
+    strengths = np.array([30.0, 0, -30, 30, 0, -30])
+    inside = dict.fromkeys([(0, 1), (1, 2), (0, 2), (3, 4), (4, 5), (3, 5)], 200)
+    widths = []
+    for deals in (1, 10, 200):
+        truth = intervals.Truth(strengths, 2, {**inside, (2, 3): deals}, 0, 0.0)
+        (ladder,) = rating.ladders(intervals.play(truth, rng), 400, seed=0)
+        place = {int(agent): at for at, agent in enumerate(ladder.agents)}
+        step = ladder.difference(place[2], place[3], 0.95)
+        across = step.difference
+        within = ladder.difference(place[0], place[2], 0.95).difference
+        widths.append(across.high - across.low)
+        assert (across.low < 0 < across.high) == (step.p > 0.05)
+        assert within.half < 60
+    assert widths[0] > 800 > 400 > widths[1] > 150 > widths[2]
+
+
+def test_an_agent_that_never_lost_is_far_above_with_an_open_end() -> None:
+    deals = np.repeat(np.arange(30), 2)
+    who = np.tile([[0, 1], [1, 0]], (30, 1))
+    played = intervals.made(9.0 * who, deals, who, np.zeros(60, np.int64))
+    best, other = rating.rate(played, 400, 0.95, seed=0)
+    assert best.agent == "agent 0"
+    assert best.rating is not None and best.above_next is not None and other.rating is not None
+    # 30 of 30: Jeffreys' interval of the chance to win begins at 0.92
+    low = stats.beta.ppf(0.025, 30.5, 0.5)
+    assert best.above_next.difference.low == pytest.approx(
+        rating.ELO * np.log(low / (1 - low)), abs=80
+    )
+    assert best.above_next.difference.high > 1500
+    assert best.above_next.p_corrected < 0.05  # as its interval says
+    assert best.rating.low == pytest.approx(best.above_next.difference.low / 2)
+
+
+NEVER_MET = [["heaviest", "lightest"], ["random 0", "random 1"]]
+
+
+def test_agents_that_never_met_have_ladders_of_their_own(tmp_path: Path) -> None:
+    agents = ["heaviest", "lightest", *twins(3)]
+    settings = config(agents=agents, pairs=NEVER_MET, pair_deals=20, same_deals=5)
+    played = play(settings)
+    found = analyse(settings, played)
+    assert [row.group for row in found.ratings] == [1, 1, 2, 2, 3]
+    by_agent = {row.agent: row for row in found.ratings}
+    for pair in NEVER_MET:
+        one, other = (by_agent[agent] for agent in pair)
+        assert one.group == other.group
+        assert one.rating.mean + other.rating.mean == pytest.approx(0, abs=1e-6)
+    assert by_agent["heaviest"].group != by_agent["random 0"].group
+    assert by_agent["random 2"].rating is None  # it met nobody
+    assert sum(row.above_next is not None for row in found.ratings) == 2
+    tables = {grid.title: grid for grid in report.grids(settings, found)}
+    assert "Ratings" not in tables
+    for number in (1, 2, 3):
+        assert (
+            "One of 3 groups of agents that never met"
+            in tables[f"Ratings of group {number}"].caption
+        )
+    assert {row[:2] for row in tables["The steps of the ladder"].rows} == {
+        tuple(row.agent for row in found.ratings if row.group == group) for group in (1, 2)
+    }
+    output.write_results(settings, found, played, tmp_path)
+    kept = json.loads((tmp_path / "results.json").read_text())["ratings"]
+    assert [row["group"] for row in kept] == [1, 1, 2, 2, 3]
+    assert kept[-1]["rating"] is None
+
+
+def test_an_agent_alone_has_no_rating_and_no_ladder(tmp_path: Path) -> None:
+    settings = config(agents=["random"], pair_deals=0, same_deals=5)
+    played = play(settings)
+    found = analyse(settings, played)
+    assert [row.rating for row in found.ratings] == [None]
+    titles = [grid.title for grid in report.grids(settings, found)]
+    assert "Ratings" in titles and "The steps of the ladder" not in titles
+    output.write_results(settings, found, played, tmp_path)
+    assert (tmp_path / "ratings.png").exists()
 
 
 def test_so_many_deals_part_two_ratings() -> None:
-    """Intervals shrink with the root of the number of deals, and then they touch."""
+    """With so many, a step of the measured size is found with the power asked for."""
 
-    def rated(mean: float, half: float) -> rating.Rating:
-        interval = statistics.Estimate(mean, mean - half, mean + half)
-        return rating.Rating("a", interval, None, 0.0, 0)
+    def step(mean: float, half: float) -> rating.Step:
+        return rating.Step(statistics.Estimate(mean, mean - half, mean + half), 0.5, 0.5)
 
-    upper, lower, deals = rated(10, 6), rated(0, 9), 400
-    needed = rating.deals_apart(upper, lower, deals)
-    shrunk = np.sqrt(deals / needed)
-    assert 10 - 6 * shrunk == pytest.approx(0 + 9 * shrunk)
-    assert rating.deals_apart(rated(5, 1), rated(5, 1), deals) == np.inf
+    deals, power = 400, 0.8
+    needed = rating.deals_apart(step(10, 15), deals, 0.95, power)
+    error = 15 / stats.norm.ppf(0.975) * np.sqrt(deals / needed)
+    found = stats.norm.sf(stats.norm.ppf(0.975) - 10 / error)
+    assert found == pytest.approx(power)
+    assert rating.deals_apart(step(0, 1), deals, 0.95, power) == np.inf
 
 
 def test_the_steps_of_the_ladder_are_differences_of_neighbours() -> None:
@@ -391,8 +531,11 @@ def test_the_steps_of_the_ladder_are_differences_of_neighbours() -> None:
     for upper, lower in pairwise(found.ratings):
         step = upper.above_next
         assert step is not None
-        assert step.mean == pytest.approx(upper.rating.mean - lower.rating.mean)
-        assert step.low < step.mean < step.high
+        assert upper.rating is not None and lower.rating is not None
+        gap = upper.rating.mean - lower.rating.mean
+        assert step.difference.mean == pytest.approx(gap)
+        assert step.difference.low < gap < step.difference.high
+        assert step.p <= step.p_corrected
     assert found.ratings[-1].above_next is None
     grid = next(g for g in report.grids(settings, found) if g.title == "The steps of the ladder")
     assert [row[:2] for row in grid.rows] == [
@@ -410,14 +553,6 @@ def test_only_the_pairs_of_interest_meet() -> None:
     everybody = config(agents=agents, pair_deals=20)
     row = pair_row(everybody, play(everybody), "pair", "heaviest", "random")
     assert row == replace(found.pairs[0], p_corrected=row.p if row else 1)
-
-
-def test_an_agent_that_never_loses_has_a_rating() -> None:
-    wins = np.array([[0.0, 500, 500], [0, 0, 250], [0, 250, 0]])
-    ratings = rating.fit(wins)
-    assert np.isfinite(ratings).all()
-    assert ratings[0] > ratings[1] + 800
-    assert ratings[1] == pytest.approx(ratings[2])
 
 
 def test_ties_are_half_a_win_and_seats_of_one_agent_do_not_compare() -> None:

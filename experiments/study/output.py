@@ -10,7 +10,7 @@ from typing import Any
 from dominoenv.batch import HELD_OUT_MATCH
 from dominoenv.core.files import write_atomically
 
-from ..tournament.output import as_csv, versions, without_nan
+from ..tournament.output import as_bytes, as_csv, versions, without_nan
 from .analysis import Findings
 from .config import StudyConfig
 from .report import markdown
@@ -31,7 +31,7 @@ def write_study(config: StudyConfig, findings: Findings, folder: Path) -> None:
         "report.md": markdown(config, findings, drawn, used).rstrip(),
     }
     for name, text in files.items():
-        write_atomically(folder / name, f"{text}\n".encode())
+        write_atomically(folder / name, as_bytes(f"{text}\n"))
 
 
 def as_json(config: StudyConfig, findings: Findings, used: dict[str, str]) -> dict[str, Any]:

@@ -5,17 +5,15 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-
-import matplotlib
-
-matplotlib.use("Agg")
+from typing import Any
 
 import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
+from ..drawing import GREY, add_legend, open_frame, plain_text, save, short
+from ..plain import visible
 from ..statistics import Estimate
-from ..tournament.plots import GREY, save
 from .analysis import Findings, PairLine, SameLine
 from .config import StudyConfig
 
@@ -24,6 +22,7 @@ COLOURS = ("#0b6e99", "#c8553d", "#5a8f29", "#7b4ea3", "#b8860b", "#444444")
 MARKS = "osD^vP"
 MULTIPLE, SHARE = "multiple of the fair share", "% of rounds"
 DPI = 100  # they are tall
+LONGEST = 60  # characters of a pair in the legend
 LINE, MARGINS, WIDTH = 0.3, 1.5, 3.3  # inches: a line, above and below, a panel
 
 Series = dict[str, dict[str, Estimate]]  # by agent or pair, then by cell
@@ -45,6 +44,7 @@ class Panel:
         return any(value.mean for values in self.series.values() for value in values.values())
 
 
+@plain_text
 def draw_plots(config: StudyConfig, findings: Findings, folder: Path) -> list[str]:
     """Draw the pictures that have data; return their names."""
     cells = list(config.tournaments)
@@ -144,38 +144,41 @@ def draw_forest(
     width = 0.6 + 0.08 * max(map(len, shown)) + WIDTH * len(panels)
     figure = Figure(figsize=(width, height), layout="constrained", dpi=DPI)
     all_axes = figure.subplots(1, len(panels), sharey=True, squeeze=False)[0]
+    handles: dict[str, Any] = {}
     for axes, panel in zip(all_axes, panels, strict=True):
-        _draw_panel(axes, shown, panel, names)
-    all_axes[0].set_yticks(range(len(shown)), shown)
+        handles |= _draw_panel(axes, shown, panel, names)
+    all_axes[0].set_yticks(range(len(shown)), [visible(cell) for cell in shown])
     all_axes[0].set_ylim(len(shown) - 0.4, -0.6)
-    lines = [axes.get_legend_handles_labels() for axes in all_axes]
-    by_name = {label: handle for two in lines for handle, label in zip(*two, strict=True)}
-    figure.legend(
-        list(by_name.values()), list(by_name), loc="outside lower center", frameon=False, ncols=4
-    )
-    figure.suptitle(f"{config.name}, {config.confidence:.0%} intervals", fontweight="bold")
+    shown_names = [short(name, LONGEST) for name in handles]
+    style = {"loc": "outside lower center", "frameon": False, "ncols": 4}
+    add_legend(figure, list(handles.values()), shown_names, **style)
+    figure.suptitle(f"{visible(config.name)}, {config.confidence:.0%} intervals", fontweight="bold")
     save(figure, path)
 
 
-def _draw_panel(axes: Axes, cells: Sequence[str], panel: Panel, names: Sequence[str]) -> None:
+def _draw_panel(
+    axes: Axes, cells: Sequence[str], panel: Panel, names: Sequence[str]
+) -> dict[str, Any]:
+    """Draw the series of a panel; return the handle of each for the legend."""
+    handles = {}
     offsets = 0.16 * (np.arange(len(panel.series)) - (len(panel.series) - 1) / 2)
     for offset, (name, values) in zip(offsets, panel.series.items(), strict=True):
         places = np.array([place for place, cell in enumerate(cells) if cell in values])
         found = [values[cell] for cell in cells if cell in values]
         number = names.index(name)  # a name has the same style in all panels
-        axes.errorbar(
+        handles[name] = axes.errorbar(
             [value.mean for value in found],
             places + offset,
-            xerr=[value.half for value in found],
+            xerr=np.transpose([(v.mean - v.low, v.high - v.mean) for v in found]),
             fmt=MARKS[number % len(MARKS)],
             color=COLOURS[number % len(COLOURS)],
             markersize=4,
             capsize=2,
-            label=name,
         )
     if panel.neutral is not None:
         axes.axvline(panel.neutral, color=GREY, linewidth=0.8, linestyle=":")
     axes.grid(alpha=0.3)
     axes.set_title(panel.title, fontsize=10)
     axes.set_xlabel(panel.block)
-    axes.spines[["top", "right"]].set_visible(False)
+    open_frame(axes)
+    return handles

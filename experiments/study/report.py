@@ -4,17 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from rich.console import Console, Group
-
+from ..grid import Grid, print_grids
+from ..plain import markdown as plain
+from ..statistics import probability
+from ..tournament.analysis import named_differences
 from ..tournament.report import (
-    WIDTH,
-    Grid,
     count,
     deals_to_settle,
     how_it_was_made,
     multiple,
     percent,
-    probability,
     same_endings,
     same_tables,
     signed,
@@ -30,7 +29,7 @@ def grids(config: StudyConfig, findings: Findings) -> list[Grid]:
     found = [
         _pairs(config, findings.pairs),
         _deals_needed(config, findings.pairs),
-        _changes(findings),
+        _changes(config, findings),
         same_tables(rows, labels),
         same_endings(rows, labels),
         _order(same),
@@ -43,11 +42,11 @@ def _pairs(config: StudyConfig, lines: Sequence[PairLine]) -> Grid:
         "Pairs",
         ("cell", "a", "b", "a − b", "p (Holm)", "a's wins", "of all rounds", "blocked"),
         tuple((line.cell, *_pair_cells(line)) for line in lines),
-        "a − b: difference of mean penalties in points a round, paired by deal; below 0, a is "
-        f"better. All intervals at {config.confidence:.0%}. p: of no difference, by Holm's "
-        f"correction for all {len(lines)} lines. a's wins: share of rounds won by one a among "
-        "seats of b, as a multiple of the fair share and as it is. blocked: rounds that nobody "
-        "went out of.",
+        "a − b: difference of mean penalties in points a round, paired by deal; below 0 speaks for "
+        f"a. All intervals at {config.confidence:.0%}, each for itself. p: of no difference, with "
+        f"Holm's correction for all {len(lines)} lines. a's wins: share of rounds won by one a "
+        "among seats of b, as a multiple of the fair share and as it is. blocked: rounds that "
+        "nobody went out of.",
         texts=3,
     )
 
@@ -66,7 +65,7 @@ def _pair_cells(line: PairLine) -> tuple[str, ...]:
 
 
 def _deals_needed(config: StudyConfig, lines: Sequence[PairLine]) -> Grid:
-    sizes = [f"{size:g}" for size in config.differences]
+    sizes = named_differences(config)
     return Grid(
         "How many deals settle it",
         ("cell", "a", "b", "deals", "settle it", *(f"for {size}" for size in sizes)),
@@ -82,13 +81,13 @@ def _deals_needed(config: StudyConfig, lines: Sequence[PairLine]) -> Grid:
             for line in lines
         ),
         "deals: that were played. settle it: so many find a difference as large as the one that "
-        f"was measured with a probability of {config.power:.0%}, by a two-sided test at "
+        f"was measured with a probability of {config.power:.0%}, by one two-sided test at "
         f"{1 - config.confidence:.2g}; then the same for so many points.",
         texts=3,
     )
 
 
-def _changes(findings: Findings) -> Grid:
+def _changes(config: StudyConfig, findings: Findings) -> Grid:
     columns: dict[str, dict[str, str]] = {}
     for line in findings.same:
         for what, change in line.changes.items():
@@ -105,7 +104,8 @@ def _changes(findings: Findings) -> Grid:
         tuple((cell, *(column.get(cell, "") for column in columns.values())) for cell in cells),
         "What a cell changes against the first one, deal by deal: penalty and turns of a seat and "
         "the share of blocked rounds (in points of a hundred) at tables of one agent; and the "
-        "difference of a pair's penalties, below 0 where the first of the two gains.",
+        "difference of a pair's penalties, below 0 where the first of the two gains. Intervals at "
+        f"{config.confidence:.0%}, each for itself: of many, some miss.",
     )
 
 
@@ -143,9 +143,7 @@ def summary(config: StudyConfig, findings: Findings) -> str:
 
 def print_report(config: StudyConfig, findings: Findings) -> None:
     """Print all tables to the terminal."""
-    console = Console(width=max(WIDTH, Console().width), highlight=False)
-    console.print(Group(*(grid.for_terminal() for grid in grids(config, findings))))
-    console.print(f"\n{summary(config, findings)}")
+    print_grids(grids(config, findings), summary(config, findings))
 
 
 def markdown(
@@ -154,9 +152,9 @@ def markdown(
     """Return the report; pictures: names of the files that were drawn."""
     tables = "\n".join(grid.markdown() for grid in grids(config, findings))
     shown = "\n".join(f"![{name.removesuffix('.png')}]({name})" for name in pictures)
-    tournaments = config.tournaments.items()
-    cells = "\n".join(f"- {cell}: {one.make_rules()}" for cell, one in tournaments)
-    return f"""# Study {config.name}
+    rules = ((cell, str(one.make_rules())) for cell, one in config.tournaments.items())
+    cells = Grid("The cells", ("cell", "rules"), tuple(rules), "", texts=2)
+    return f"""# Study {plain(config.name)}
 
 {summary(config, findings)}
 
@@ -166,8 +164,5 @@ the same deals.
 {shown}
 
 {tables}
-## The cells
-
-{cells}
-
+{cells.markdown()}
 {how_it_was_made(config, "study", versions)}"""

@@ -25,6 +25,7 @@ from ..statistics import (
     p_of_equal_columns,
     p_value,
     sample_size,
+    share,
 )
 from .config import MatchConfig, TournamentConfig
 from .rating import Rating, rate
@@ -32,6 +33,8 @@ from .run import Played
 from .schedule import MIXED, PAIR, SAME, TABLES
 
 Array = NDArray[np.float64]
+
+SHARES = ("blocked", "by_double", "by_centre", "free")  # of rounds: 0 or 1 for each deal
 
 
 @dataclass(frozen=True)
@@ -71,8 +74,8 @@ class PairRow:
     of_b: Side
     minimum_detectable_difference: float
     """Difference that these deals find with the config's power."""
-    sample_size: dict[str, int]
-    """For each of the config's differences."""
+    sample_size: dict[str, float]
+    """For each of the config's differences; infinite above MAX_DEALS."""
 
 
 @dataclass(frozen=True)
@@ -125,7 +128,7 @@ class Analysis:
     """All reported results."""
 
     ratings: tuple[Rating, ...]
-    """Best first."""
+    """One group of agents that met after the other, best first."""
     pairs: tuple[PairRow, ...]
     """Pairs' tables first, best agents first."""
     same: tuple[SameRow, ...]
@@ -189,10 +192,15 @@ def pair_row(config: MatchConfig, played: Played, table: str, a: str, b: str) ->
             deviation, len(differences), config.confidence, config.power
         ),
         sample_size={
-            f"{size:g}": sample_size(size, deviation, config.confidence, config.power)
-            for size in config.differences
+            name: sample_size(size, deviation, config.confidence, config.power)
+            for name, size in named_differences(config).items()
         },
     )
+
+
+def named_differences(config: MatchConfig) -> dict[str, float]:
+    """Return the config's differences by their texts, each once."""
+    return {f"{size:.12g}": size for size in config.differences}
 
 
 def pair_differences(played: Played, table: str, a: str, b: str) -> Array:
@@ -243,7 +251,10 @@ def _side(
 def same_row(config: MatchConfig, played: Played, agent: str) -> SameRow:
     """Describe the rounds of an agent against copies of itself."""
     values = same_values(played, agent)
-    means = {name: interval(column, config.confidence) for name, column in values.items()}
+    means = {
+        name: (share if name in SHARES else interval)(column, config.confidence)
+        for name, column in values.items()
+    }
     some = _same_games(played, agent)
     wins = np.take_along_axis(played.games.wins[some], _in_order(played)[some], axis=1)
     places = _seat_rows("mover", _excess_in_order(played)[some], config.confidence, first=1)

@@ -42,9 +42,14 @@ def write_results(
         "report.md": markdown(config, analysis, played, used),
     }
     for name, text in files.items():
-        write_atomically(folder / name, text.encode())
+        write_atomically(folder / name, as_bytes(text))
     write_atomically(folder / "games.npz", as_npz(played))
     draw_plots(config, analysis, played, folder)
+
+
+def as_bytes(text: str) -> bytes:
+    """Return a text as UTF-8; what is none, as in the names of some files, is escaped."""
+    return text.encode("utf-8", "backslashreplace")
 
 
 def versions(config: MatchConfig) -> dict[str, str]:
@@ -84,7 +89,7 @@ def without_nan(data: Any) -> Any:
 
 def as_csv(rows: Sequence[Any]) -> str:
     """Return one line per row of results, a dataclass; columns such as `of_a.wins.low`."""
-    flat = [_flat(asdict(row)) for row in rows]
+    flat = [_flat(without_nan(asdict(row))) for row in rows]
     columns = dict.fromkeys(name for row in flat for name in row)
     text = io.StringIO()
     writer = csv.DictWriter(text, list(columns), lineterminator="\n")

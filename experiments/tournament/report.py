@@ -1,63 +1,29 @@
-"""Results as tables: described once, shown in the terminal and in Markdown."""
+"""A tournament's results as tables."""
 
 from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass
 from itertools import pairwise
-
-from rich import box
-from rich.console import Console, Group
-from rich.markup import escape
-from rich.table import Table
-from rich.text import Text
 
 from dominoenv.core.rules import Rules
 
-from ..statistics import Estimate, sample_size
-from .analysis import Analysis, PairRow, SameRow, SeatRow, Seats, Side
+from ..grid import Grid, print_grids
+from ..plain import code_block
+from ..plain import markdown as plain
+from ..statistics import MAX_DEALS, Estimate, probability, sample_size
+from .analysis import Analysis, PairRow, SameRow, SeatRow, Seats, Side, named_differences
 from .config import MatchConfig, TournamentConfig
-from .rating import Rating, deals_apart
+from .rating import Rating, Step, deals_apart
 from .run import Played
 from .schedule import PAIR
-
-WIDTH = 110  # minimum width of the terminal's tables in columns, also if the output is a file
-
-
-@dataclass(frozen=True)
-class Grid:
-    """A table: the first `texts` columns hold words, the others figures."""
-
-    title: str
-    headings: tuple[str, ...]
-    rows: tuple[tuple[str, ...], ...]
-    caption: str
-    texts: int = 1
-
-    def for_terminal(self) -> Group:
-        """Return the table for rich."""
-        table = Table(box=box.SIMPLE_HEAD)
-        for number, heading in enumerate(self.headings):
-            is_text = number < self.texts
-            table.add_column(heading, justify="left" if is_text else "right", no_wrap=not is_text)
-        for row in self.rows:
-            table.add_row(*map(escape, row))
-        return Group(Text(f"\n{self.title}", style="bold"), table, Text(self.caption, style="dim"))
-
-    def markdown(self) -> str:
-        """Return the table as a section of Markdown."""
-        sides = ["---"] * self.texts + ["---:"] * (len(self.headings) - self.texts)
-        lines = (self.headings, sides, *self.rows)
-        table = "\n".join(f"| {' | '.join(cells)} |" for cells in lines)
-        return f"## {self.title}\n\n{table}\n\n{self.caption}\n"
 
 
 def grids(config: TournamentConfig, analysis: Analysis) -> list[Grid]:
     """Return all tables."""
     pairs = [row for row in analysis.pairs if row.table == PAIR]
     mixed = [row for row in analysis.pairs if row.table != PAIR]
-    found = [_ratings(config, analysis.ratings), *_steps(config, analysis)]
+    found = [*_ladders(config, analysis.ratings), *_steps(config, analysis.ratings)]
     for title, rows in (("Pairs", pairs), ("Mixed tables", mixed)):
         if rows:
             found += [_pairs(config, title, rows), _play(title, rows)]
@@ -66,66 +32,83 @@ def grids(config: TournamentConfig, analysis: Analysis) -> list[Grid]:
     return [*found, _deals_needed(config, analysis.pairs), _seats(analysis.seats)]
 
 
-def _ratings(config: TournamentConfig, ratings: Sequence[Rating]) -> Grid:
+def _ladders(config: TournamentConfig, ratings: Sequence[Rating]) -> list[Grid]:
+    """Return the ratings, one table for each group of agents that met."""
+    groups = [[row for row in ratings if row.group == number] for number in _groups(ratings)]
+    if len(groups) == 1:
+        return [_ratings(config, "Ratings", groups[0], "")]
+    apart = (
+        f"One of {len(groups)} groups of agents that never met those of the other groups, directly "
+        "or through others. Each has a ladder of its own: ratings of different groups cannot be "
+        "compared. "
+    )
+    return [
+        _ratings(config, f"Ratings of group {number}", rows, apart)
+        for number, rows in enumerate(groups, 1)
+    ]
+
+
+def _groups(ratings: Sequence[Rating]) -> list[int]:
+    return sorted({row.group for row in ratings})
+
+
+def _ratings(config: TournamentConfig, title: str, rows: Sequence[Rating], apart: str) -> Grid:
+    scale = (
+        "Elo's scale, mean 0: an agent 100 points above another has the lower penalty of the two "
+        "64 times in 100. Intervals are of an agent against the mean of its group, each for "
+        "itself. A prior keeps them finite: one deal for each agent but one, half of it won by "
+        "either side. Penalties depend on whom an agent met; ratings allow for it."
+    )
     return Grid(
-        "Ratings",
+        title,
         ("agent", "rating", f"{config.confidence:.0%} interval", "penalty", "games"),
         tuple(
-            (
-                row.agent,
-                f"{row.rating.mean:+.0f}",
-                f"{row.rating.low:+.0f} … {row.rating.high:+.0f}",
-                f"{row.penalty:.2f}",
-                f"{row.games:,}",
-            )
-            for row in ratings
+            (row.agent, *_rating_cells(row.rating), f"{row.penalty:.2f}", f"{row.games:,}")
+            for row in rows
         ),
-        "Elo's scale, mean 0: an agent 100 points above another has the lower penalty of the two "
-        "64 times in 100. Penalties depend on whom an agent met; ratings allow for it.",
+        apart + (scale if len(rows) > 1 else "An agent that met no other has no rating."),
     )
 
 
-def _steps(config: TournamentConfig, analysis: Analysis) -> list[Grid]:
-    """Return the ladder's steps as one table; none if there is one agent."""
-    ratings = analysis.ratings
-    rows = tuple(_step_cells(config, analysis, upper, lower) for upper, lower in pairwise(ratings))
-    headings = ("upper", "lower", "rating step", "intervals", "deals for that")
+def _rating_cells(rating: Estimate | None) -> tuple[str, str]:
+    if rating is None:
+        return "none", ""
+    return f"{rating.mean:+.0f}", between(rating)
+
+
+def _steps(config: TournamentConfig, ratings: Sequence[Rating]) -> list[Grid]:
+    """Return the steps of all ladders as one table; none if nobody met."""
+    rows = tuple(
+        (row.agent, lower.agent, *_step_cells(config, row.above_next))
+        for row, lower in pairwise(ratings)
+        if row.above_next
+    )
+    interval = f"{config.confidence:.0%} interval"
     caption = (
-        "Neighbours on the ladder. intervals: whether those of the two ratings are apart, and how "
-        "many deals at each table it takes, by the square root. settled: whether the difference "
-        f"of penalties is, at {1 - config.confidence:.2g} by Holm's p; then how many deals find "
-        f"it with a probability of {config.power:.0%} if it is what was measured."
+        "Neighbours on a ladder, and how far the upper one is above the lower one. Intervals are "
+        "each for itself. p: of no difference, with Holm's correction for the "
+        f"{len(rows)} steps. apart: whether it is below {1 - config.confidence:.2g}. deals to part "
+        "them: so many at each table find a step as large as the measured one, tested alone, with "
+        f"a probability of {config.power:.0%}."
     )
-    title = "The steps of the ladder"
-    more = ("upper − lower", "settled", "deals for that")
-    return [Grid(title, (*headings, *more), rows, caption, texts=2)] if rows else []
+    headings = ("upper", "lower", "step", interval, "p (Holm)", "apart", "deals to part them")
+    return [Grid("The steps of the ladder", headings, rows, caption, texts=2)] if rows else []
 
 
-def _step_cells(
-    config: TournamentConfig, analysis: Analysis, upper: Rating, lower: Rating
-) -> tuple[str, ...]:
-    row = next((r for r in analysis.pairs if (r.a, r.b) == (upper.agent, lower.agent)), None)
-    apart = "apart" if upper.rating.low > lower.rating.high else "overlap"
-    step = upper.above_next
-    words = (upper.agent, lower.agent, f"{step.mean:+.0f} ± {step.half:.0f}" if step else "")
-    if row is None:
-        return (*words, apart, *["not met"] * 4)
+def _step_cells(config: TournamentConfig, step: Step) -> tuple[str, ...]:
+    deals = max(config.pair_deals, config.mixed_deals)
     return (
-        *words,
-        apart,
-        count(deals_apart(upper, lower, max(config.pair_deals, config.mixed_deals))),
-        signed(row.difference),
-        "yes" if row.p_corrected < 1 - config.confidence else "no",
-        count(deals_to_settle(config, row)),
+        f"{step.difference.mean:+.0f}",
+        between(step.difference),
+        probability(step.p_corrected),
+        "yes" if step.p_corrected < 1 - config.confidence else "no",
+        count(deals_apart(step, deals, config.confidence, config.power)),
     )
 
 
 def deals_to_settle(config: MatchConfig, row: PairRow) -> float:
     """Return how many deals find a pair's difference if the measured one is true."""
-    size = row.difference.mean
-    if row.deviation == 0 or size == 0:
-        return math.inf
-    return sample_size(size, row.deviation, config.confidence, config.power)
+    return sample_size(row.difference.mean, row.deviation, config.confidence, config.power)
 
 
 def _pairs(config: TournamentConfig, title: str, rows: Sequence[PairRow]) -> Grid:
@@ -145,10 +128,10 @@ def _pairs(config: TournamentConfig, title: str, rows: Sequence[PairRow]) -> Gri
             for row in rows
         ),
         "a − b: difference of mean penalties in points a round, paired by deal, with its "
-        f"{config.confidence:.0%} interval; below 0, a is better. p: of no difference, by "
-        f"Holm's correction for the {len(rows)} comparisons of this table. Wins: share of rounds "
-        "won as a multiple of the fair share, in the games in which the agent holds one seat. "
-        "better: a or b, where Holm's p allows to say so.",
+        f"{config.confidence:.0%} interval, each for itself; below 0 speaks for a. p: of no "
+        f"difference, with Holm's correction for the {len(rows)} comparisons of this table. Wins: "
+        "share of rounds won as a multiple of the fair share, in the games in which the agent "
+        f"holds one seat. better: a or b where p is below {1 - config.confidence:.2g}, else open.",
         texts=2,
     )
 
@@ -221,10 +204,10 @@ def _labelled(
 
 
 def _deals_needed(config: TournamentConfig, rows: Sequence[PairRow]) -> Grid:
-    sizes = [f"{size:g}" for size in config.differences]
+    sizes = named_differences(config)
     return Grid(
         "How many deals it takes",
-        ("a", "b", "table", "deals", "finds", *(f"for {size}" for size in sizes)),
+        ("a", "b", "table", "deals", "finds", "settle it", *(f"for {size}" for size in sizes)),
         tuple(
             (
                 row.a,
@@ -232,13 +215,15 @@ def _deals_needed(config: TournamentConfig, rows: Sequence[PairRow]) -> Grid:
                 row.table,
                 f"{row.deals:,}",
                 f"{row.minimum_detectable_difference:.2f}",
-                *(f"{row.sample_size[size]:,}" for size in sizes),
+                count(deals_to_settle(config, row)),
+                *(count(row.sample_size[size]) for size in sizes),
             )
             for row in rows
         ),
         f"finds: the difference in points that these deals find with a probability of "
-        f"{config.power:.0%}, by a two-sided test at {1 - config.confidence:.2g}; then how many "
-        "deals other differences take. From the spread of the paired differences.",
+        f"{config.power:.0%}, by one two-sided test at {1 - config.confidence:.2g}. settle it: how "
+        "many deals find a difference as large as the measured one; then the same for so many "
+        "points. From the spread of the paired differences.",
         texts=3,
     )
 
@@ -249,8 +234,8 @@ def _seats(seats: Seats) -> Grid:
         "Seats",
         ("seat", "penalty − table's mean"),
         tuple((row.name, signed(row.difference)) for row in rows),
-        f"All seats are equal: p = {probability(seats.p)} (Hotelling's T²). {seat_verdict(seats)} "
-        "mover 1 is the first to move: what the rules give to who begins.",
+        f"{seat_verdict(seats)} Intervals are each for itself. mover 1 is the first to move: what "
+        "the rules give to who begins.",
     )
 
 
@@ -264,16 +249,21 @@ SUSPICIOUS = 0.001
 def seat_verdict(seats: Seats) -> str:
     """Return what the comparison of seats means."""
     if math.isnan(seats.p):
-        return "Too few deals to say."
+        return "Whether a seat is favoured: too few deals to say."
+    shown = probability(seats.p)
+    tested = (
+        "One test that the seats are equal (Hotelling's T²): p "
+        f"{shown if shown[0] == '<' else f'= {shown}'}; below {SUSPICIOUS:g} it is a warning."
+    )
     if seats.p < SUSPICIOUS:
-        return "WARNING: a seat is favoured. By the rules none is: look for a bug."
-    return "No seat is favoured beyond chance."
+        return f"{tested} WARNING: a seat is favoured. By the rules none is: look for a bug."
+    return f"{tested} No sign of a seat that is favoured."
 
 
 def verdict(row: PairRow, confidence: float) -> str:
-    """Return which of the two is better, or "not settled"."""
+    """Return which of the two is better: "a", "b", or "open"."""
     if row.p_corrected >= 1 - confidence:
-        return "not settled"
+        return "open"
     return "a" if row.difference.mean < 0 else "b"
 
 
@@ -292,16 +282,14 @@ def percent(value: Estimate) -> str:
     return f"{100 * value.mean:.1f} ± {100 * value.half:.1f} %"
 
 
+def between(value: Estimate) -> str:
+    """Return an interval of ratings: `-12 … +34`."""
+    return f"{value.low:+.0f} … {value.high:+.0f}"
+
+
 def count(number: float) -> str:
-    """Return a number of deals with two significant digits."""
-    if math.isinf(number):
-        return "no number"
-    return f"{float(f'{number:.2g}'):,.0f}"
-
-
-def probability(p: float) -> str:
-    """Return a p value; tiny ones as a bound."""
-    return "< 0.0001" if p < 1e-4 else f"{p:.4f}"
+    """Return a number of deals with two significant digits, or that it is beyond all reach."""
+    return "> 10⁹" if number > MAX_DEALS else f"{float(f'{math.ceil(number):.2g}'):,.0f}"
 
 
 # ---------------------------------------------------------------------------------------- showing
@@ -309,10 +297,7 @@ def probability(p: float) -> str:
 
 def print_report(config: TournamentConfig, analysis: Analysis, played: Played) -> None:
     """Print all tables to the terminal."""
-    tables = [grid.for_terminal() for grid in grids(config, analysis)]
-    console = Console(width=max(WIDTH, Console().width), highlight=False)
-    console.print(Group(*tables))
-    console.print(f"\n{escape(summary(config.make_rules(), played))}")
+    print_grids(grids(config, analysis), summary(config.make_rules(), played))
 
 
 def summary(rules: Rules, played: Played) -> str:
@@ -328,9 +313,9 @@ def markdown(
 ) -> str:
     """Return the report."""
     tables = "\n".join(grid.markdown() for grid in grids(config, analysis))
-    return f"""# Tournament {config.name}
+    return f"""# Tournament {plain(config.name)}
 
-{summary(config.make_rules(), played)}
+{plain(summary(config.make_rules(), played))}
 
 Every deal is played with the agents turned through all seats; all tables play the same deals.
 
@@ -350,6 +335,5 @@ def how_it_was_made(config: MatchConfig, what: str, versions: dict[str, str]) ->
 Seed {config.seed}; {used}. It is played again by `dominoenv {what} FILE` with
 this file:
 
-```yaml
-{config.to_yaml()}```
+{code_block(config.to_yaml(), "yaml")}
 """

@@ -31,6 +31,8 @@ class DominoAEC(PettingZooBase, AECEnv[str, Observation, int]):  # type: ignore[
       (`preset="station", players=6`).
     - how episodes are played: `EpisodeOptions` as keywords (`episode="match"`), or all in one
       object (`episode_options=`).
+    - observation: "dict" (default), or "box" for tools that take arrays alone: the (L,) float32,
+      with the mask in the infos only.
     - max_cycles: truncate after that many decisions of each seat on average (times P in all).
     - render_mode: "ansi" (text), "rgb_array" (pixels), "svg", or "human" to show the table after
       every step, in a window where there is one. reveal: whose hands lie face up in it: "all", some
@@ -68,7 +70,7 @@ class DominoAEC(PettingZooBase, AECEnv[str, Observation, int]):  # type: ignore[
             row, mask = self.game.observations[0], self.game.masks[0].copy()
         else:
             row, mask = self.game.view(seat), np.zeros(self.num_actions, np.int8)
-        return {"observation": self.game.layout.scaled(row), "action_mask": mask}
+        return self._observation(self.game.layout.scaled(row), mask)
 
     def step(self, action: int | None) -> None:
         """Carry out the action of `agent_selection`; None for an agent whose episode is over.

@@ -102,7 +102,7 @@ class DominoParallel(PettingZooBase, ParallelEnv[str, Observation, int]):  # typ
     def _observations(self, masks: NDArray[np.int8]) -> Observations:
         rows = self.game.layout.scaled(self.game.views())
         return {
-            agent: {"observation": rows[seat], "action_mask": masks[seat].copy()}
+            agent: self._observation(rows[seat], masks[seat].copy())
             for seat, agent in enumerate(self.possible_agents)
         }
 

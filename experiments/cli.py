@@ -3,9 +3,14 @@
 from __future__ import annotations
 
 import argparse
+import json
+from collections.abc import Sequence
 from pathlib import Path
+from typing import Any
 
+from dominoenv.core.rules import Rules
 from dominoenv.errors import DominoError
+from dominoenv.games.registry import GAMES, make_rules
 
 from .shipped import is_config, shipped_names
 
@@ -40,3 +45,23 @@ def check_config_named(prog: str, config: Path | None, command: str) -> Path:
             f"configs: {', '.join(names)}"
         )
     return config
+
+
+def named_rules(game: str | None, options: Sequence[str]) -> Rules | None:
+    """Return the rules of `--game` and `--rules`, the first game's by default; None for neither.
+
+    options: `name=value`; a value is JSON, or else plain text. Raises DominoErrors.
+    """
+    if game is None and not options:
+        return None
+    return make_rules(game or next(iter(GAMES)), dict(map(_option, options)))
+
+
+def _option(text: str) -> tuple[str, Any]:
+    name, equals, value = text.partition("=")
+    if not equals:
+        raise DominoError(f"--rules {text}: options are written name=value")
+    try:
+        return name, json.loads(value)
+    except ValueError:
+        return name, value

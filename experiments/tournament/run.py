@@ -5,10 +5,10 @@ from __future__ import annotations
 import shutil
 import sys
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Generator, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Never
+from typing import Any, Never
 
 import joblib
 import numpy as np
@@ -24,6 +24,7 @@ from .schedule import TABLES, Block, blocks, lineups
 from .store import FOLDER, Store
 
 RESULTS = ("config.yaml", "results.json", "results.csv", "games.npz", "report.md")
+LIST_SIZE = 4  # blocks for each process, where the backend returns lists
 PLOTS = ("ratings.png", "pairs.png", "penalties.png")  # of a tournament
 
 
@@ -65,7 +66,7 @@ def play_tournament(config: TournamentConfig, folder: Path, jobs: int | None = N
     """Play what the folder does not hold yet; return all games.
 
     jobs: processes, -1 for one per core, None to follow `joblib.parallel_config`, for example with
-    a cluster backend. Raises DominoError for invalid agents before anything is played.
+    a backend for clusters. Raises DominoError for invalid agents before anything is played.
     """
     (played,) = play_tournaments([config], folder, jobs)
     return played
@@ -108,8 +109,20 @@ def _all_played(
     """Play blocks in any order; yield each as soon as it is finished."""
     if not missing:
         return
-    pool = joblib.Parallel(n_jobs=jobs, return_as="generator_unordered")
-    yield from pool(joblib.delayed(_named)(configs[task.config], task) for task in missing)
+    calls = [joblib.delayed(_named)(configs[task.config], task) for task in missing]
+    yield from _results(calls, jobs)
+
+
+def _results(calls: Sequence[Any], jobs: int | None) -> Generator[tuple[Task, Games, float]]:
+    """Carry out calls in any order; yield each result as soon as the backend hands it out."""
+    try:
+        pool = joblib.Parallel(n_jobs=jobs, return_as="generator_unordered")
+    except ValueError:  # a backend that only returns whole lists, such as Ray's
+        size = LIST_SIZE * joblib.effective_n_jobs(jobs)
+        for first in range(0, len(calls), size):  # what is finished is not lost with the rest
+            yield from joblib.Parallel(n_jobs=jobs)(calls[first : first + size])
+    else:
+        yield from pool(calls)
 
 
 def _named(config: TournamentConfig, task: Task) -> tuple[Task, Games, float]:

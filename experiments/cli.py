@@ -3,9 +3,13 @@
 from __future__ import annotations
 
 import argparse
+from collections.abc import Sequence
 from pathlib import Path
 
+from dominoenv.core.arguments import named_values
+from dominoenv.core.rules import Rules
 from dominoenv.errors import DominoError
+from dominoenv.games.registry import GAMES, make_rules
 
 from .shipped import is_config, shipped_names
 
@@ -40,3 +44,13 @@ def check_config_named(prog: str, config: Path | None, command: str) -> Path:
             f"configs: {', '.join(names)}"
         )
     return config
+
+
+def named_rules(game: str | None, options: Sequence[str]) -> Rules | None:
+    """Return the rules of `--game` and `--rules`, the first game's by default; None for neither.
+
+    options: `name=value`; a value is JSON, or else plain text. Raises DominoErrors.
+    """
+    if game is None and not options:
+        return None
+    return make_rules(game or next(iter(GAMES)), named_values("--rules", options))

@@ -92,10 +92,18 @@ class BaselinePolicy(Model):
 
 
 class CheckpointPolicy(Model):
-    """A trained policy."""
+    """A trained policy: a checkpoint, or a model that Stable-Baselines3 saved."""
 
-    kind: Literal["checkpoint"]
+    kind: Literal["checkpoint", "sb3"]
     path: str
+
+
+class PythonPolicy(Model):
+    """A policy of your own, `module:Class`. Its module is imported, so its code runs."""
+
+    kind: Literal["python"]
+    target: str
+    parameters: Parameters = {}
 
 
 class Baseline(BaselinePolicy):
@@ -110,6 +118,12 @@ class Checkpoint(CheckpointPolicy):
 
     weight: Positive = 1.0
     deterministic: bool = False
+
+
+class Python(PythonPolicy):
+    """A policy of your own as an opponent in training."""
+
+    weight: Positive = 1.0
 
 
 class Snapshots(Model):
@@ -129,7 +143,7 @@ class Snapshots(Model):
     deterministic: bool = False
 
 
-Opponent = Annotated[Baseline | Checkpoint | Snapshots, Field(discriminator="kind")]
+Opponent = Annotated[Baseline | Checkpoint | Python | Snapshots, Field(discriminator="kind")]
 
 
 def episode_keys() -> dict[str, Any]:
@@ -412,7 +426,13 @@ def _item(node: Any, name: str, source: str) -> Any:
 # ------------------------------------------------------------------------------------- explaining
 
 
-AGENT_KINDS = ("baseline", "checkpoint", "snapshots")  # of agents: branches of unions
+AGENT_KINDS = (
+    "baseline",
+    "checkpoint",
+    "sb3",
+    "python",
+    "snapshots",
+)  # of agents: branches of unions
 
 
 def _explain(error: ValidationError, source: str, model: type[BaseModel]) -> str:

@@ -1,6 +1,12 @@
 """How good is a policy? Plays it against each baseline on held-out deals.
 
     dominoenv evaluate runs/quickstart/checkpoint.pt --deals 2000
+    dominoenv evaluate model.zip --game mexican_train --rules preset=station players=6
+    dominoenv evaluate my_agents:MyPolicy --game chicken_foot
+
+An agent is a checkpoint, a model that Stable-Baselines3 saved, a class of your own (its module is
+imported, so its code runs), or a baseline by name. Rules are those of the checkpoint; a model is
+played under the default rules that it fits, unless others are named.
 
 Every deal is one round, played once from each seat with the baseline in all other seats. The
 measure is the policy's own penalty minus the mean of the others'; below 0 is better than they are.
@@ -22,11 +28,13 @@ from dominoenv.batch import HELD_OUT_MATCH
 from dominoenv.core.program import run_program
 from dominoenv.core.rules import Rules
 from dominoenv.errors import DominoError
+from dominoenv.games.registry import GAMES
 from dominoenv.opponents.baselines import make_policy
+from dominoenv.opponents.references import find_policy
 from dominoenv.policies import Policy
 
 from .arena import play
-from .cli import make_parser
+from .cli import make_parser, named_rules
 from .grid import Grid, print_grids
 from .statistics import CONFIDENCE, MIN_DEALS, corrected, interval, p_value, probability
 
@@ -121,10 +129,11 @@ def evaluate(
     label: str = "trained",
     progress: Callable[[], object] = lambda: None,
 ) -> list[Comparison]:
-    """Compare a policy with each baseline, and the yardstick on the same deals.
+    """Compare a policy with each opponent, and the yardstick on the same deals.
 
-    seed: of the deals, which are matches from HELD_OUT_MATCH on; progress: called after each of the
-    2 * len(opponents) comparisons. Returns the policy's rows, then the yardstick's.
+    opponents: as in `find_policy`. seed: of the deals, which are matches from HELD_OUT_MATCH on.
+    progress: called after each of the 2 * len(opponents) comparisons. Returns the policy's rows,
+    then the yardstick's.
     """
     if deals < MIN_DEALS:
         raise DominoError(f"deals={deals} must be at least 2: one deal has no interval")
@@ -132,7 +141,7 @@ def evaluate(
     yardstick = make_policy(YARDSTICK, rules, seed=seed + 1)
     for name, agent in ((label, policy), (YARDSTICK, yardstick)):
         for number, opponent in enumerate(opponents):
-            other = make_policy(opponent, rules, seed=seed + 2 + number)
+            other = find_policy(opponent, rules, seed=seed + 2 + number)
             rows.append(summarise(name, opponent, play_deals(agent, other, rules, deals, seed)))
             progress()
     p_values = corrected([row.p for row in rows])
@@ -186,29 +195,31 @@ def as_json(rows: Sequence[Comparison], rules: Rules, seed: int) -> dict[str, An
 def main(
     arguments: Sequence[str] | None = None, prog: str = "python -m experiments.evaluate"
 ) -> None:
-    """Evaluate a checkpoint from the command line."""
+    """Evaluate an agent from the command line."""
     parser = make_parser(prog, __doc__)
-    parser.add_argument("checkpoint", type=Path)
+    parser.add_argument("agent", help="checkpoint.pt, model.zip, module:Class, or a name")
+    parser.add_argument("--game", choices=GAMES)
+    parser.add_argument("--rules", nargs="+", action="extend", metavar="OPTION=VALUE", default=[])
     parser.add_argument("--deals", type=int, default=1000)
     parser.add_argument("--seed", type=int, default=0, help="of the deals")
     parser.add_argument(
-        "--opponents", default=",".join(BASELINES), help="names, separated by commas"
+        "--opponents", default=",".join(BASELINES), help="agents, separated by commas"
     )
     parser.add_argument("--sampled", action="store_true", help="draw actions by probability")
     parser.add_argument("--json", type=Path, help="also write the rows to this file")
     options = parser.parse_args(arguments)
     import torch  # here: --help should not wait for it
 
-    from dominoenv.opponents.trained import load_policy
-
     torch.set_num_threads(1)  # as in training: more of them mostly wait for each other
-    policy = load_policy(options.checkpoint, deterministic=not options.sampled)
+    rules = named_rules(options.game, options.rules)
+    policy = find_policy(options.agent, rules, deterministic=not options.sampled)
     rows = evaluate(
         policy,
         policy.rules,
         opponents=options.opponents.split(","),
         deals=options.deals,
         seed=options.seed,
+        label=policy.name or options.agent.rpartition(":")[2],
     )
     print_table(rows, policy.rules)
     if options.json:

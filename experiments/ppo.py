@@ -34,11 +34,11 @@ from dominoenv.errors import CheckpointError, DominoError
 from dominoenv.games.registry import as_rules
 from dominoenv.opponents.baselines import make_policy
 from dominoenv.opponents.pool import OpponentPool, Tally
+from dominoenv.opponents.references import load_file, make_from
 from dominoenv.opponents.selfplay import SelfPlay
 from dominoenv.opponents.trained import (
     TrainedPolicy,
     as_weights,
-    load_policy,
     make_network,
     network_options,
     read_checkpoint,
@@ -47,18 +47,20 @@ from dominoenv.opponents.trained import (
 )
 from dominoenv.policies import Policy
 
-from .config import Baseline, Checkpoint, Config, Snapshots
+from .config import Baseline, Checkpoint, Config, Python, Snapshots
 
 MAX_DECISIONS = 1 << 53
 NEWEST = "checkpoint.pt"
 
 
-def make_opponent(opponent: Baseline | Checkpoint, config: Config) -> Policy:
+def make_opponent(opponent: Baseline | Checkpoint | Python, config: Config) -> Policy:
     """Return the policy that a config names."""
     rules = config.make_rules()
     if isinstance(opponent, Baseline):
         return make_policy(opponent.policy, rules, **opponent.parameters)
-    return load_policy(opponent.path, rules, opponent.deterministic)
+    if isinstance(opponent, Python):
+        return make_from(opponent.target, rules, **opponent.parameters)
+    return load_file(opponent.path, rules, opponent.deterministic)
 
 
 def make_pool(config: Config) -> OpponentPool:

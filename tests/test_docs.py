@@ -18,7 +18,7 @@ from tests.pictures import IMAGES, PICTURES, picture
 
 ROOT = Path(__file__).parent.parent
 PAGES = [*sorted(ROOT.glob("*.md")), *sorted((ROOT / "docs").glob("**/*.md"))]
-OPTIONAL = ("torch", "torchrl", "stable_baselines3", "sb3_contrib")
+OPTIONAL = ("torch", "torchrl", "stable_baselines3", "sb3_contrib", "supersuit")
 PIXELS = re.compile(r"\.pixels\(|rgb_array")  # need Pillow
 SNIPPETS = [
     pytest.param(code, id=f"{page.relative_to(ROOT)}:{i}")

@@ -1,10 +1,11 @@
-"""TorchRL's wrapper over the PettingZoo environments: specs, masks, rollouts, rewards, groups."""
+"""TorchRL's wrappers over the environments: specs, masks, rollouts, rewards, groups."""
 
 from __future__ import annotations
 
 from types import ModuleType
 from typing import Any
 
+import gymnasium
 import numpy as np
 import pytest
 
@@ -13,6 +14,9 @@ from dominoenv import chicken_foot_v0, mexican_train_v0
 torch = pytest.importorskip("torch", reason="TorchRL is tested where torch is installed")
 pytest.importorskip("torchrl", reason='TorchRL is not installed: pip install "dominoenv[torchrl]"')
 
+from torchrl.data import Binary, Composite  # noqa: E402
+from torchrl.envs import ActionMask, TransformedEnv, default_info_dict_reader  # noqa: E402
+from torchrl.envs.libs.gym import GymEnv, GymWrapper  # noqa: E402
 from torchrl.envs.libs.pettingzoo import PettingZooWrapper  # noqa: E402
 from torchrl.envs.utils import MarlGroupMapType, check_env_specs  # noqa: E402
 
@@ -130,3 +134,79 @@ def test_one_hot_actions(module: ModuleType) -> None:
     data = env.rollout(60, break_when_any_done=False)
     masks, actions = by_seat(env, data, "action_mask"), by_seat(env, data, "action")
     assert (actions.sum(dim=-1) == 1).all() and masks[actions.bool()].all()
+
+
+# ------------------------------------------------------------------------------------- Gymnasium's
+
+IDS = ["dominoenv/MexicanTrain-v0", "dominoenv/ChickenFoot-v0"]
+over_ids = pytest.mark.parametrize("name", IDS, ids=lambda name: name.split("/")[1])
+
+
+def read_masks(env: Any) -> Any:
+    """Return the environment with the mask that stands in its infos, for masked sampling."""
+    shape, actions = env.batch_size, env.action_spec.space.n
+    mask = Binary(actions, shape=(*shape, actions), dtype=torch.int8)
+    reader = default_info_dict_reader(["action_mask"], Composite(action_mask=mask, shape=shape))
+    env.set_info_dict_reader(reader)
+    return TransformedEnv(env, ActionMask())
+
+
+@over_ids
+def test_gym_env_by_name(name: str) -> None:
+    """It probes for a keyword, and goes by the words of the TypeError."""
+    env = GymEnv(name, players=3, opponents="heaviest", categorical_action_encoding=True)
+    check_env_specs(env)
+    env = read_masks(env)
+    check_env_specs(env)
+    data = env.rollout(60, break_when_any_done=False)
+    assert data["action_mask"].gather(-1, data["action"].unsqueeze(-1)).all()
+    assert data["next", "done"].sum() >= 2
+
+
+@over_ids
+@pytest.mark.parametrize("mode", ["Disabled", "SameStep"])
+def test_gym_wrapper_of_vector_environments(name: str, mode: str) -> None:
+    options = {"players": 3, "autoreset_mode": mode, "max_episode_steps": 6, "seat": 0}
+    envs, bare = (gymnasium.make_vec(name, num_envs=3, **options) for _ in range(2))
+    env = GymWrapper(envs, categorical_action_encoding=True)
+    if mode == "Disabled":  # the other one reads its infos itself
+        env = read_masks(env)
+    check_env_specs(env)
+    env.set_seed(5)
+    bare.reset(seed=5)
+    bare.reset()  # a rollout begins with a reset of its own, which goes on to the next match
+    data = env.rollout(30, break_when_any_done=False)
+    if mode == "Disabled":
+        assert data["action_mask"].gather(-1, data["action"].unsqueeze(-1)).all()
+    ends = 0
+    for time in range(30):
+        rows, rewards, ended, truncated, infos = bare.step(data["action"][:, time].numpy())
+        over = ended | truncated
+        rows = rows.copy()
+        if mode == "SameStep" and over.any():
+            rows[over] = np.stack(infos["final_obs"][over])
+        after = data["next"][:, time]
+        assert np.array_equal(after["observation"].numpy(), rows)
+        assert np.allclose(after["reward"][:, 0].numpy(), rewards)
+        assert np.array_equal(after["truncated"][:, 0].numpy(), truncated)
+        assert np.array_equal(after["done"][:, 0].numpy(), over)
+        ends += int(over.sum())
+        if mode == "Disabled" and over.any():
+            bare.reset(options={"reset_mask": over})
+        elif over.all():  # the wrapper resets once more then
+            bare.reset()
+    assert ends > 5
+
+
+def test_gym_wrapper_wants_a_mode_that_it_knows() -> None:
+    with pytest.raises(RuntimeError, match="SAME_STEP or DISABLED"):
+        GymWrapper(gymnasium.make_vec(IDS[0], num_envs=2))
+
+
+@over_modules
+def test_box_observations(module: ModuleType) -> None:
+    """The wrapper finds the mask in the infos."""
+    env = wrap(module, "env", observation="box")
+    data = env.rollout(60, break_when_any_done=False)
+    masks, actions = by_seat(env, data, "action_mask"), by_seat(env, data, "action")
+    assert masks.gather(-1, actions.unsqueeze(-1)).all()

@@ -15,6 +15,8 @@ from typing import Any
 import numpy as np
 import pytest
 import yaml
+from joblib import parallel_config, register_parallel_backend
+from joblib.parallel import ThreadingBackend
 
 pytest.importorskip("choix")
 
@@ -361,3 +363,36 @@ def test_jobs_must_be_a_number(
         command_line(monkeypatch, QUICK, "--jobs", jobs)
     said = f"argument --jobs: '{jobs}' must be a number of processes"
     assert said in capsys.readouterr().err
+
+
+class ListsOnly(ThreadingBackend):
+    """A backend that cannot return a generator, as Ray's and joblib's own `multiprocessing`."""
+
+    supports_return_generator = False
+
+
+def test_a_backend_that_returns_lists(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Blocks are kept a few at a time there, so an interruption does not lose all of them."""
+    register_parallel_backend("lists-only", ListsOnly)
+    config = tiny()
+    usual = play_tournament(config, tmp_path / "usual", jobs=1)
+    monkeypatch.setattr(run, "LIST_SIZE", 2)
+    with parallel_config("lists-only", n_jobs=2):
+        assert same_games(play_tournament(config, tmp_path / "lists"), usual)
+    assert files(tmp_path / "usual").keys() == files(tmp_path / "lists").keys()
+    began = []
+
+    def fail_at_last(*arguments: Any) -> Any:
+        began.append(arguments)
+        if len(began) > 8:
+            raise KeyboardInterrupt
+        return play_block(*arguments)
+
+    play_block = run.play_block
+    monkeypatch.setattr(run, "play_block", fail_at_last)
+    with parallel_config("lists-only", n_jobs=2), pytest.raises(KeyboardInterrupt):
+        play_tournament(config, tmp_path / "broken")
+    kept = len(files(tmp_path / "broken"))
+    assert 4 <= kept < TINY_UNITS
+    monkeypatch.setattr(run, "play_block", play_block)
+    assert same_games(play_tournament(config, tmp_path / "broken", jobs=1), usual)

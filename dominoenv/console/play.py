@@ -4,15 +4,14 @@ from __future__ import annotations
 
 import argparse
 import contextlib
-import json
 import os
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Any
 
 from dominoenv.console.session import PlaySession
 from dominoenv.console.terminal import Terminal
-from dominoenv.errors import DominoError, shortened
+from dominoenv.core.arguments import named_values
+from dominoenv.errors import DominoError
 from dominoenv.games.registry import GAMES, make_rules
 from dominoenv.opponents.baselines import policy_names
 
@@ -81,7 +80,7 @@ def _saved_session(options: argparse.Namespace) -> PlaySession:
 def _new_session(options: argparse.Namespace) -> PlaySession:
     """Return the session that the command line describes."""
     against = options.against or ["heaviest"]
-    rules = {"players": len(against) + 1, **_rules(options.rules or ())}
+    rules = {"players": len(against) + 1, **named_values("--rules", options.rules or ())}
     session = PlaySession(
         make_rules(options.game or next(iter(GAMES)), rules),
         options.seed,
@@ -105,24 +104,3 @@ def check_places(session: PlaySession) -> None:
             "one name another record with --record"
         )
     session.saved.check()
-
-
-def _rules(texts: Sequence[str]) -> dict[str, Any]:
-    """Return options by name. Raises DominoError for one that is given twice."""
-    options: dict[str, Any] = {}
-    for name, value in map(_parsed, texts):
-        if name in options:
-            raise DominoError(f"--rules gives {shortened(name)} twice: leave one out")
-        options[name] = value
-    return options
-
-
-def _parsed(text: str) -> tuple[str, Any]:
-    """Return name and value of `name=value`; the value is JSON, or else plain text."""
-    name, equals, value = text.partition("=")
-    if not equals:
-        raise DominoError(f"--rules {shortened(text)}: options are written name=value")
-    try:
-        return name, json.loads(value)
-    except (ValueError, RecursionError):
-        return name, value

@@ -22,7 +22,7 @@ from dominoenv.errors import DominoError, RecordError, nearest, shortened
 from dominoenv.game import Game
 from dominoenv.games.match_play import move_texts
 from dominoenv.games.registry import GAMES, make_rules
-from dominoenv.opponents.baselines import make_policy
+from dominoenv.opponents.references import find_policy
 from dominoenv.policies import Policy
 from dominoenv.records.annotations import (
     PROBABILITY,
@@ -296,17 +296,3 @@ def annotation_of(policy: Policy, rows: Any, masks: Any) -> dict[str, dict[int, 
         if values is not None
     }
     return rounded(masks[0], **said) if said else None
-
-
-def find_policy(name: str, rules: Rules) -> Policy:
-    """Return an agent by its name, or from the file of a trained one (`checkpoint.pt`).
-
-    Raises DominoErrors for unknown names and for files without an agent for these rules.
-    """
-    if not name.endswith(".pt"):
-        return make_policy(name, rules)
-    try:
-        from dominoenv.opponents.trained import load_policy
-    except ImportError as error:
-        raise DominoError(str(error)) from None
-    return load_policy(name, rules)

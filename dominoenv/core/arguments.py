@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import math
 import operator
 import secrets
@@ -82,3 +83,22 @@ def finite(name: str, value: object) -> float:
     if not abs(number) <= MAX_REWARD:
         raise DominoError(f"{name}={shortened(value)} must be a finite number")
     return number
+
+
+def named_values(option: str, texts: Sequence[str]) -> dict[str, Any]:
+    """Return what `name=value` texts of a command line say; a value is JSON, or else plain text.
+
+    Raises DominoError for other texts, and for a name that is given twice.
+    """
+    found: dict[str, Any] = {}
+    for text in texts:
+        name, equals, value = text.partition("=")
+        if not equals:
+            raise DominoError(f"{option} {shortened(text)}: options are written name=value")
+        if name in found:
+            raise DominoError(f"{option} gives {shortened(name)} twice: leave one out")
+        try:
+            found[name] = json.loads(value)
+        except (ValueError, RecursionError):
+            found[name] = value
+    return found

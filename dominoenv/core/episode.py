@@ -181,10 +181,12 @@ def unknown_keyword(
 ) -> UnknownKeywordError:
     """Return the error for a keyword that is neither known nor an argument of the owner.
 
-    title: of the owner in the message, if not its own name.
+    title: of the owner in the message, if not its own name. It is put in Python's words, because
+    clients that probe for a keyword (TorchRL's `GymEnv`) look for them.
     """
     hint = NO_OPTIONS.get(key) or nearest(key, [*known, *keyword_names(owner)])
-    return UnknownKeywordError(f"keyword {shortened(key)} of {title or owner.__name__}: {hint}")
+    who = title or owner.__name__
+    return UnknownKeywordError(f"{who} got an unexpected keyword argument {shortened(key)}; {hint}")
 
 
 # ------------------------------------------------------------------------------- where they differ

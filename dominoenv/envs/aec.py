@@ -31,6 +31,8 @@ class DominoAEC(PettingZooBase, AECEnv[str, Observation, int]):  # type: ignore[
       (`preset="station", players=6`).
     - how episodes are played: `EpisodeOptions` as keywords (`episode="match"`), or all in one
       object (`episode_options=`).
+    - observation: "dict" (default), or "box" for tools that take arrays alone: the (L,) float32,
+      with the mask in the infos only.
     - max_cycles: truncate after that many decisions of each seat on average (times P in all).
     - render_mode: "ansi" (text), "rgb_array" (pixels), "svg", or "human" to show the table after
       every step, in a window where there is one. reveal: whose hands lie face up in it: "all", some
@@ -69,7 +71,7 @@ class DominoAEC(PettingZooBase, AECEnv[str, Observation, int]):  # type: ignore[
         else:
             row, mask = game.view(seat), np.zeros(self.num_actions, np.int8)
         # `layout.scaled` without its checks, which cost as much as scaling
-        return {"observation": row * game.layout.scale, "action_mask": mask}
+        return self._observation(row * game.layout.scale, mask)
 
     def step(self, action: int | None) -> None:
         """Carry out the action of `agent_selection`; None for an agent whose episode is over.

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import fields
 from typing import Any, TypeAlias
 
 from dominoenv.core.episode import EPISODE_KEYWORDS, Owner, unknown_keyword
@@ -27,9 +28,9 @@ def split_keywords(
     if isinstance(rules, Mapping) and rules.get("game") == game:
         rules = {key: value for key, value in rules.items() if key != "game"}
     options = {key: value for key, value in keywords.items() if key not in others}
-    fields = GAMES[game].rules.__dataclass_fields__
+    known = ["preset", *(spec.name for spec in fields(GAMES[game].rules)), *others]
     for key in options:
-        if key != "preset" and key not in fields:
-            raise unknown_keyword(key, owner, ["preset", *fields, *others], f"{game}_v0")
+        if key not in known:
+            raise unknown_keyword(key, owner, known, f"{game}_v0")
     made = make_rules(game, rules, **options)
     return made, {key: value for key, value in keywords.items() if key in others}

@@ -15,6 +15,7 @@ from dominoenv.errors import GameOverError, IllegalActionError
 Observations = dict[str, Observation]
 Infos = dict[str, Info]
 Flags = dict[str, bool]
+WITHOUT_MASKS = "programs that sample without masks take illegal='substitute'"
 
 
 class DominoParallel(PettingZooBase, ParallelEnv[str, Observation, int]):  # type: ignore[misc]
@@ -87,7 +88,10 @@ class DominoParallel(PettingZooBase, ParallelEnv[str, Observation, int]):  # typ
         if not isinstance(actions, Mapping) or mover not in actions:
             named = list(actions) if isinstance(actions, Mapping) else actions
             raise IllegalActionError(f"{mover} is to move, but actions has {named!r} only")
-        self.game.play(actions[mover])
+        try:
+            self.game.play(actions[mover])
+        except IllegalActionError as error:
+            raise IllegalActionError(f"{error}; {WITHOUT_MASKS}") from None
         return mover
 
     def _masks(self, mover: int | None) -> NDArray[np.int8]:
@@ -102,7 +106,7 @@ class DominoParallel(PettingZooBase, ParallelEnv[str, Observation, int]):  # typ
     def _observations(self, masks: NDArray[np.int8]) -> Observations:
         rows = self.game.layout.scaled(self.game.views())
         return {
-            agent: {"observation": rows[seat], "action_mask": masks[seat].copy()}
+            agent: self._observation(rows[seat], masks[seat].copy())
             for seat, agent in enumerate(self.possible_agents)
         }
 

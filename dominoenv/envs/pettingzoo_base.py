@@ -11,10 +11,11 @@ from typing import Any, TypeAlias
 
 import numpy as np
 from gymnasium import spaces
+from gymnasium.utils import seeding
 from numpy.typing import NDArray
 
 from dominoenv.batch import BatchedGame
-from dominoenv.core.arguments import positive
+from dominoenv.core.arguments import checked_choice, checked_seed, positive
 from dominoenv.core.episode import PETTINGZOO, EpisodeOptions
 from dominoenv.core.round import PLAYING
 from dominoenv.core.rules import Rules
@@ -26,8 +27,11 @@ from dominoenv.games.positions import position_of
 from dominoenv.render.modes import RENDER_FPS, RENDER_MODES, Picture, Renderer
 from dominoenv.render.view import Reveal
 
-Observation: TypeAlias = dict[str, NDArray[Any]]  # "observation": (L,) float32, "action_mask": int8
+# {"observation": (L,) float32, "action_mask": int8}; as a box the first of these alone
+Observation: TypeAlias = Any
 Info: TypeAlias = dict[str, Any]
+
+DICT, BOX = OBSERVATIONS = ("dict", "box")
 
 
 class OneGame(BatchedGame):
@@ -124,6 +128,7 @@ class PettingZooBase:
 
     metadata: dict[str, Any]
     num_actions: int
+    _np_random: np.random.Generator | None = None
 
     def __init__(
         self,
@@ -131,6 +136,7 @@ class PettingZooBase:
         rules: RulesLike = None,
         *,
         max_cycles: int | None = None,
+        observation: str = DICT,
         render_mode: str | None = None,
         reveal: Reveal = None,
         seed: int | None = None,
@@ -139,6 +145,7 @@ class PettingZooBase:
         self.rules, episode = split_keywords(PettingZooBase, game, rules, keywords)
         self.options = PETTINGZOO.changed(PettingZooBase, episode)
         self.max_cycles = None if max_cycles is None else positive("max_cycles", max_cycles)
+        self.observation = OBSERVATIONS[checked_choice("observation", observation, OBSERVATIONS)]
         self.render_mode = render_mode
         self._renderer = Renderer(self.rules, render_mode, reveal)
         self.game = OneGame(self.rules, seed, self.options)
@@ -159,21 +166,26 @@ class PettingZooBase:
     def _make_spaces(self) -> None:
         length, truth = self.game.layout.size, self.rules.players * self.game.layout.size
         self.num_actions = self.game.num_actions + self._extra_actions()
-        self.observation_spaces = {
-            agent: spaces.Dict(
-                {
-                    "observation": spaces.Box(0.0, 1.0, (length,), np.float32),
-                    "action_mask": spaces.Box(0, 1, (self.num_actions,), np.int8),
-                }
-            )
-            for agent in self.possible_agents
+        self.observation_spaces: dict[str, spaces.Space[Any]] = {
+            agent: self._observation_space(length) for agent in self.possible_agents
         }
         self.action_spaces = {
             agent: spaces.Discrete(self.num_actions) for agent in self.possible_agents
         }
         self.state_space = spaces.Box(0.0, 1.0, (truth + self.rules.tiles.size,), np.float32)
 
-    def observation_space(self, agent: str) -> spaces.Dict:
+    def _observation_space(self, length: int) -> spaces.Space[Any]:
+        row = spaces.Box(0.0, 1.0, (length,), np.float32)
+        if self.observation == BOX:
+            return row
+        mask = spaces.Box(0, 1, (self.num_actions,), np.int8)
+        return spaces.Dict({"observation": row, "action_mask": mask})
+
+    def _observation(self, row: NDArray[np.float32], mask: NDArray[np.int8]) -> Observation:
+        """Return what an agent observes, in the form that was asked for."""
+        return row if self.observation == BOX else {"observation": row, "action_mask": mask}
+
+    def observation_space(self, agent: str) -> spaces.Space[Any]:
         """Return an agent's observation space, the same object every time."""
         return self.observation_spaces[self.possible_agents[self._seat_of(agent)]]
 
@@ -211,11 +223,20 @@ class PettingZooBase:
         """Close the window, if there is one. May be called at any time."""
         self._renderer.close()
 
+    @property
+    def np_random(self) -> np.random.Generator:
+        """A generator that `reset(seed=...)` seeds. For wrappers: games draw nothing from it."""
+        if self._np_random is None:
+            self._np_random = seeding.np_random()[0]
+        return self._np_random
+
     def _deal(self, seed: int | None, options: Mapping[str, Any] | None) -> None:
         if not isinstance(options, Mapping | None):
             raise DominoError(f"options={options!r} must be a dict or None")
         match = (options or {}).get("match")
         self.game.deal(seed, match)
+        if seed is not None:
+            self._np_random = seeding.np_random(checked_seed(seed))[0]
         self.agents = self.possible_agents[:]
 
     def _results(self, seat: int) -> Info:

@@ -18,8 +18,11 @@ from numpy.typing import NDArray
 from dominoenv.core.arguments import checked_seed
 from dominoenv.core.rules import Rules
 from dominoenv.envs.learner import LearnerGames, LearnerKeywords
+from dominoenv.envs.single import picture
 from dominoenv.errors import DominoError
 from dominoenv.opponents.pool import OpponentPool, Opponents
+from dominoenv.render.modes import RENDER_FPS, Renderer
+from dominoenv.render.view import Reveal
 
 try:
     from stable_baselines3.common.vec_env import VecEnv
@@ -27,6 +30,9 @@ except ImportError as error:
     raise ImportError(
         'dominoenv.envs.sb3 needs stable_baselines3: pip install "dominoenv[train]"'
     ) from error
+
+
+MODES = ("rgb_array",)  # the one mode whose pictures Stable-Baselines3 hands out
 
 
 class DominoVecEnv(VecEnv):
@@ -47,20 +53,26 @@ class DominoVecEnv(VecEnv):
     (the mean of the other seats'), `won` (1, a share for a tie, or 0) and `seat`. After an illegal
     action that was replaced it holds `illegal_action`, True.
 
+    render_mode: "rgb_array", or None. `render` returns one picture of all tables, `get_images` one
+    of each. reveal: whose hands lie face up in them: "all", some seats, or the learner's (None).
+
     Raises DominoErrors for invalid arguments.
     """
-
-    render_mode: str | None = None
 
     def __init__(
         self,
         rules: Rules | Mapping[str, Any] | str,
         num_games: int,
         opponents: Opponents = "random",
+        *,
+        render_mode: str | None = None,
+        reveal: Reveal = None,
         **keywords: Unpack[LearnerKeywords],
     ) -> None:
         self.learner = LearnerGames(rules, num_games, opponents, **keywords)
         self.game, self.rules = self.learner.game, self.learner.rules
+        self.render_mode = render_mode
+        self._renderer = Renderer(self.rules, render_mode, reveal, MODES)
         self._actions: Any = np.zeros(self.game.num_games, np.int64)
         self._start_time = time.time()
         super().__init__(
@@ -68,6 +80,7 @@ class DominoVecEnv(VecEnv):
             spaces.Box(0.0, 1.0, (self.game.layout.size,), np.float32),
             spaces.Discrete(self.game.num_actions),
         )
+        self.metadata["render_fps"] = RENDER_FPS  # type: ignore[assignment]  # typed as lists
 
     @property
     def seat(self) -> int | str:
@@ -144,6 +157,10 @@ class DominoVecEnv(VecEnv):
         return self.learner.observations()
 
     # ------------------------------------------------------------------------- what VecEnv asks for
+
+    def get_images(self) -> list[Any]:
+        """Return a picture of each table, (height, width, 3); None without a render mode."""
+        return [picture(self._renderer, self.learner, game) for game in range(self.num_envs)]
 
     def close(self) -> None:
         """Do nothing: there are no processes or files to close."""

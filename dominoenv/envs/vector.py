@@ -15,7 +15,7 @@ from gymnasium.vector import AutoresetMode, VectorEnv
 from gymnasium.vector.utils import batch_space
 from numpy.typing import NDArray
 
-from dominoenv.core.arguments import as_array, checked_choice, checked_seed
+from dominoenv.core.arguments import as_array, checked_choice, checked_seed, positive
 from dominoenv.envs.keywords import RulesLike
 from dominoenv.envs.pettingzoo_base import Info
 from dominoenv.envs.single import make_games, picture
@@ -40,6 +40,7 @@ class DominoVectorEnv(VectorEnv[Observations, NDArray[np.int64], NDArray[Any]]):
       an episode's end begins the next one, whatever the action; "SameStep": the step that ends an
       episode begins the next one, the end is in `infos["final_obs"]` and `infos["final_info"]`;
       "Disabled": call `reset(options={"reset_mask": ended})`.
+    - max_episode_steps: decisions of the learner after which an episode is truncated.
     - render_mode: "ansi", "rgb_array" or "svg": `render` returns a picture of each game.
 
     Observations are (B, L) float32, masks (B, A) int8 in `infos["action_mask"]` and from
@@ -58,11 +59,14 @@ class DominoVectorEnv(VectorEnv[Observations, NDArray[np.int64], NDArray[Any]]):
         *,
         num_envs: int = 1,
         autoreset_mode: AutoresetMode | str = AutoresetMode.NEXT_STEP,
+        max_episode_steps: int | None = None,
         render_mode: str | None = None,
         reveal: Reveal = None,
         **keywords: Any,
     ) -> None:
-        self._mode = _checked_mode(autoreset_mode)
+        self.autoreset_mode = _checked_mode(autoreset_mode)
+        limit = max_episode_steps
+        self.max_episode_steps = None if limit is None else positive("max_episode_steps", limit)
         self.render_mode = render_mode
         self.learner = make_games(DominoVectorEnv, game, rules, num_envs, keywords)
         self._renderer = Renderer(self.learner.rules, render_mode, reveal, MODES)
@@ -71,7 +75,7 @@ class DominoVectorEnv(VectorEnv[Observations, NDArray[np.int64], NDArray[Any]]):
         self.metadata = {
             "render_modes": list(MODES),
             "render_fps": RENDER_FPS,
-            "autoreset_mode": self._mode,
+            "autoreset_mode": self.autoreset_mode,
         }
         self.single_observation_space = spaces.Box(0.0, 1.0, (self.game.layout.size,), np.float32)
         self.single_action_space = spaces.Discrete(self.game.num_actions)
@@ -85,18 +89,16 @@ class DominoVectorEnv(VectorEnv[Observations, NDArray[np.int64], NDArray[Any]]):
     ) -> tuple[Observations, Info]:
         """Begin episodes, in all games or in those of a mask; see the class.
 
-        The infos after a `reset_mask` are of its games alone. Raises DominoError for an invalid
+        The infos are of all games, after a `reset_mask` too. Raises DominoError for an invalid
         seed, match or mask; the state is left unchanged then.
         """
         seed = None if seed is None else checked_seed(seed)
-        games = np.arange(self.num_envs)
         if isinstance(options, dict) and "reset_mask" in options:
-            games = self._masked(options, seed)
-            self.learner.restart(games)
+            self.learner.restart(self._masked(options, seed))
         else:
             self.learner.deal(seed, options)
         super().reset(seed=seed)
-        return self.learner.observations(), self._infos(games)
+        return self.learner.observations(), self._infos(np.arange(self.num_envs))
 
     def _masked(self, options: dict[str, Any], seed: int | None) -> NDArray[np.int64]:
         """Return the games of a reset mask."""
@@ -124,34 +126,39 @@ class DominoVectorEnv(VectorEnv[Observations, NDArray[np.int64], NDArray[Any]]):
             raise IllegalActionError(
                 f"actions must be {self.num_envs} whole numbers, not an array of {chosen.shape}"
             )
-        learner, ended = self.learner, self.learner.done
-        if self._mode is AutoresetMode.DISABLED and ended.any():
+        learner, ended = self.learner, self._over()
+        if self.autoreset_mode is AutoresetMode.DISABLED and ended.any():
             raise GameOverError(
                 f"the episodes of games {np.flatnonzero(ended).tolist()} are over: call "
-                "reset(options={'reset_mask': terminations})"
+                "reset(options={'reset_mask': terminations | truncations})"
             )
         played = np.flatnonzero(~ended)
         rewards = np.zeros(self.num_envs)
         if played.size:
             rewards[played] = learner.step(chosen[played], played)
-        done = learner.done
-        done[ended] = False
         learner.restart(np.flatnonzero(ended))
-        infos = self._finish(done) if self._mode is AutoresetMode.SAME_STEP else {}
-        stepped = np.setdiff1d(played, np.flatnonzero(done)) if infos else played
+        over, terminated = self._over(), learner.done
+        infos = self._finish(over) if self.autoreset_mode is AutoresetMode.SAME_STEP else {}
+        stepped = np.setdiff1d(played, np.flatnonzero(over)) if infos else played
         infos |= self._infos(np.arange(self.num_envs), stepped)
-        return learner.observations(), rewards, done, np.zeros_like(done), infos
+        return learner.observations(), rewards, terminated, over & ~terminated, infos
 
-    def _finish(self, done: Flags) -> Info:
+    def _over(self) -> Flags:
+        """Return (B,) which episodes are over, terminated or truncated."""
+        limit = np.inf if self.max_episode_steps is None else self.max_episode_steps
+        over: Flags = self.learner.done | (self.learner.lengths >= limit)
+        return over
+
+    def _finish(self, over: Flags) -> Info:
         """Begin the next episode where one has ended; return what is to be said of the end."""
-        games = np.flatnonzero(done)
+        games = np.flatnonzero(over)
         if not games.size:
             return {}
         last = np.full(self.num_envs, None, object)
         for game, row in zip(games, self.learner.views(games), strict=True):
             last[game] = row.copy()
-        infos: Info = {"final_obs": last, "_final_obs": done.copy()}
-        infos |= {"final_info": self._infos(games, games), "_final_info": done.copy()}
+        infos: Info = {"final_obs": last, "_final_obs": over.copy()}
+        infos |= {"final_info": self._infos(games, games), "_final_info": over.copy()}
         self.learner.restart(games)
         return infos
 
@@ -166,14 +173,16 @@ class DominoVectorEnv(VectorEnv[Observations, NDArray[np.int64], NDArray[Any]]):
 
     def action_masks(self) -> NDArray[np.int8]:
         """Return (B, A) what the learner may play now, 1 = legal; a copy."""
-        return self.learner.masks()
+        masks = self.learner.masks()
+        masks[self._over()] = 1
+        return masks
 
     def _infos(
         self, games: NDArray[np.int64], stepped: NDArray[np.int64] | None = None
     ) -> dict[str, Any]:
         """Return the infos of some games, as arrays; `stepped`: those that have made a step."""
         learner = self.learner
-        infos = self._spread({"action_mask": learner.masks()[games]}, games)
+        infos = self._spread({"action_mask": self.action_masks()[games]}, games)
         infos |= self._spread({"seat": learner.seats[games]}, games)
         if stepped is not None and stepped.size:
             illegal = learner.illegal_actions[stepped]

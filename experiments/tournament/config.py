@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Annotated, Any, Self
 
@@ -14,6 +14,7 @@ from dominoenv.core.files import read_bounded
 from dominoenv.core.rules import Rules
 from dominoenv.errors import CheckpointError, nearest, shortened
 from dominoenv.opponents.baselines import make_policy, policy_names
+from dominoenv.opponents.references import load_file, make_from, plays, source_of
 from dominoenv.policies import Policy
 
 from ..config import (
@@ -22,6 +23,7 @@ from ..config import (
     CheckpointPolicy,
     Experiment,
     Positive,
+    PythonPolicy,
 )
 from ..statistics import MIN_DEALS
 
@@ -39,8 +41,7 @@ class NamedAgent(BaselinePolicy):
     @property
     def title(self) -> str:
         """The agent's name: its label, or its policy and parameters."""
-        settings = ", ".join(f"{key}={value}" for key, value in self.parameters.items())
-        return self.label or (f"{self.policy}({settings})" if settings else self.policy)
+        return self.label or _titled(self.policy, self.parameters)
 
     def identity(self) -> dict[str, Any]:
         """Return what determines how the agent plays, apart from its random choices."""
@@ -63,8 +64,9 @@ class TrainedAgent(CheckpointPolicy):
 
     @property
     def title(self) -> str:
-        """The agent's name: its label, or the folder of its run."""
-        return self.label or Path(self.path).resolve().parent.name
+        """The agent's name: its label, or the folder of its run, or the name of its model."""
+        path = Path(self.path)
+        return self.label or (path.stem if self.kind == "sb3" else path.resolve().parent.name)
 
     def identity(self) -> dict[str, Any]:
         """Return what determines how the agent plays, apart from its random choices."""
@@ -83,13 +85,40 @@ class TrainedAgent(CheckpointPolicy):
         """Return the agent. Raises CheckpointError for files and rules that do not fit."""
         import torch  # here: a tournament without networks should not wait for it
 
-        from dominoenv.opponents.trained import load_policy
-
         torch.set_num_threads(1)  # the other cores play other deals
-        return load_policy(self.path, rules, self.deterministic, seed)
+        return load_file(self.path, rules, self.deterministic, seed)
 
 
-Agent = Annotated[NamedAgent | TrainedAgent, Field(discriminator="kind")]
+class PythonAgent(PythonPolicy):
+    """A policy of your own, with parameters."""
+
+    label: Label | None = None
+
+    @property
+    def title(self) -> str:
+        """The agent's name: its label, or its class and parameters."""
+        return self.label or _titled(self.target.rpartition(":")[2], self.parameters)
+
+    def identity(self) -> dict[str, Any]:
+        """Return what determines how the agent plays, apart from its random choices."""
+        source = hashlib.sha256(source_of(self.target)).hexdigest()
+        return {"target": self.target, "parameters": self.parameters, "source": source}
+
+    def plays(self, game: str) -> bool:
+        """Return whether it plays the game."""
+        return plays(self.target, game)
+
+    def make(self, rules: Rules, seed: int) -> Policy:
+        """Return the agent. Raises DominoErrors for a class that is none."""
+        return make_from(self.target, rules, seed, **self.parameters)
+
+
+def _titled(name: str, parameters: Mapping[str, Any]) -> str:
+    settings = ", ".join(f"{key}={value}" for key, value in parameters.items())
+    return f"{name}({settings})" if settings else name
+
+
+Agent = Annotated[NamedAgent | TrainedAgent | PythonAgent, Field(discriminator="kind")]
 
 
 Deals = Annotated[int, Field(ge=0, le=MAX_DEALS)]

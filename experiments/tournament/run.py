@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from functools import cache
 from multiprocessing import parent_process
 from pathlib import Path
-from typing import Never
+from typing import Any, Never
 
 import joblib
 import numpy as np
@@ -29,6 +29,7 @@ from .schedule import TABLES, Block, blocks, lineups
 from .store import Store
 
 RESULTS = (CONFIG, "results.json", "results.csv", "games.npz", "report.md")
+LIST_SIZE = 4  # blocks for each process, where the backend returns lists
 PLOTS = ("ratings.png", "pairs.png", "penalties.png")  # of a tournament
 WATCH_INTERVAL = 0.5  # seconds between a worker's looks at its program
 
@@ -71,7 +72,7 @@ def play_tournament(config: TournamentConfig, folder: Path, jobs: int | None = N
     """Play what the folder does not hold yet; return all games.
 
     jobs: processes, -1 for one per core, None to follow `joblib.parallel_config`, for example with
-    a cluster backend. Raises DominoError for invalid agents before anything is played.
+    a backend for clusters. Raises DominoError for invalid agents before anything is played.
     """
     (played,) = play_tournaments([config], folder, jobs)
     return played
@@ -130,10 +131,22 @@ def _all_played(
     """Play blocks in any order; yield each as soon as it is finished."""
     if not missing:
         return
-    pool = joblib.Parallel(n_jobs=jobs, return_as="generator_unordered")
-    calls = (joblib.delayed(_named)(configs[task.config], task, os.getpid()) for task in missing)
-    with closing(pool(calls)) as finished:
+    calls = [joblib.delayed(_named)(configs[task.config], task, os.getpid()) for task in missing]
+    with closing(_results(calls, jobs)) as finished:
         yield from finished
+
+
+def _results(calls: Sequence[Any], jobs: int | None) -> Generator[tuple[Task, Games, float]]:
+    """Carry out calls in any order; yield each result as soon as the backend hands it out."""
+    try:
+        pool = joblib.Parallel(n_jobs=jobs, return_as="generator_unordered")
+    except ValueError:  # a backend that only returns whole lists, such as Ray's
+        size = LIST_SIZE * joblib.effective_n_jobs(jobs)
+        for first in range(0, len(calls), size):  # what is finished is not lost with the rest
+            yield from joblib.Parallel(n_jobs=jobs)(calls[first : first + size])
+    else:
+        with closing(pool(calls)) as finished:
+            yield from finished
 
 
 def _named(config: TournamentConfig, task: Task, program: int) -> tuple[Task, Games, float]:

@@ -384,7 +384,6 @@ def test_the_seat_rotates_in_every_game(size: int) -> None:
         ({"render_mode": "rgb"}, DominoError, "render_mode='rgb'"),
         ({"oponents": "random"}, RulesError, "did you mean 'opponents'"),
         ({"max_pips": 9}, RulesError, "did you mean 'max_pip'"),
-        ({"max_episode_steps": 3}, TypeError, "episodes end by the rules, with the round or the"),
     ],
 )
 def test_what_cannot_be_is_named(
@@ -395,6 +394,11 @@ def test_what_cannot_be_is_named(
         DominoEnv(**keywords)
     with pytest.raises(error, match=reason):
         DominoVectorEnv(**keywords)
+
+
+def test_the_hint_for_a_number_of_steps() -> None:
+    with pytest.raises(TypeError, match="episodes end by the rules, with the round or the match"):
+        DominoEnv("mexican_train", max_episode_steps=3)  # `gymnasium.make` has it
 
 
 def test_bad_resets_change_nothing() -> None:

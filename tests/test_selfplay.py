@@ -125,7 +125,10 @@ def test_the_learner_may_play_none_but_itself(tmp_path: Path) -> None:
         ("environment.opponents.2.draw=best", "should be 'uniform' or 'prioritised'"),
         ("environment.opponents.2.weight=0", "greater than 0"),
         ("environment.opponents.0={kind: snapshots}", "may occur once"),
-        ("environment.opponents.2.kind=self", "allowed: 'baseline', 'checkpoint', 'snapshots'"),
+        (
+            "environment.opponents.2.kind=self",
+            "allowed: 'baseline', 'checkpoint', 'sb3', 'python', 'snapshots'",
+        ),
     ],
 )
 def test_a_mistake_in_a_config_is_named(override: str, reason: str) -> None:

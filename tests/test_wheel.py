@@ -287,9 +287,9 @@ def test_programs_run(installed: Installed) -> None:
     def run(*command: str) -> str:
         return installed.succeed("dominoenv", *command)
 
-    assert "penalty difference" in run("train", "quickstart", *TRAINING)
+    assert "p (Holm)" in run("train", "quickstart", *TRAINING)
     checkpoint = "runs/quickstart/checkpoint.pt"
-    assert "penalty difference" in run("evaluate", checkpoint, "--deals", "2")
+    assert "p (Holm)" in run("evaluate", checkpoint, "--deals", "2")
     quick = ["tournament_quick", "--jobs", "2", "mixed_deals=0", "resamples=100"]
     assert "Ratings" in run("tournament", *quick, *MATCHES)
     assert "Pairs" in run("study", "study_quick", "--jobs", "1", *MATCHES, "same_deals=0")

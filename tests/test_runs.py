@@ -189,9 +189,7 @@ def test_a_stopped_tournament_leaves_no_process_behind(stop: str, tmp_path: Path
         process.send_signal(getattr(signal, stop))
     _, said = process.communicate()
     assert "Traceback" not in said
-    for _ in range(
-        40
-    ):  # a worker needs moments to end
+    for _ in range(40):  # a worker needs moments to end
         if alive(process.pid):
             time.sleep(WATCH_INTERVAL)
     assert not alive(process.pid)

@@ -127,7 +127,7 @@ class LearnerGames:
         self.game.reset(seed, matches=first + self._all)
         self._agent_seed = (
             [] if match is None else [first]
-        )  # opponents' other luck in another match
+        )  # another match: other random choices of opponents
         self._seated.clear()
         self._begin(self._all)
 
@@ -329,7 +329,7 @@ class LearnerGames:
             "returns": self.returns.copy(),
             "lengths": self.lengths.copy(),
             "text": json.dumps(
-                {"seed": self._seed, "luck": self._agent_seed, "rngs": rngs, "pool": pool}
+                {"seed": self._seed, "agent_seed": self._agent_seed, "rngs": rngs, "pool": pool}
             ),
         }
 
@@ -348,7 +348,7 @@ class LearnerGames:
             reason = (str(error) or type(error).__name__).splitlines()[0]
             raise CheckpointError(f"the saved environment is damaged: {reason}") from error
         self.game.load(self._as_records(state["states"]))
-        self._seed, self._agent_seed, self._is_fresh = text["seed"], text["luck"], False
+        self._seed, self._agent_seed, self._is_fresh = text["seed"], text["agent_seed"], False
         self._seated.clear()
         self._bring_in([members[number] for number in rngs])
         for number, rng in rngs.items():
@@ -380,7 +380,7 @@ class LearnerGames:
             raise DominoError("seats that do not exist")
         text = parse_json(state["text"])
         checked_seed(text["seed"])
-        np.random.default_rng([0, *text["luck"]])  # raises for what seeds none
+        np.random.default_rng([0, *text["agent_seed"]])  # raises for what seeds none
         members = self.pool.read_state(text["pool"], state)
         rngs = {int(number): _as_generator(rng) for number, rng in text["rngs"].items()}
         if not set(np.unique(state["lineup"]).tolist()) <= rngs.keys() <= members.keys():

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import tempfile
 from collections.abc import Sequence
 from pathlib import Path
 
@@ -44,6 +45,20 @@ def check_config_named(prog: str, config: Path | None, command: str) -> Path:
             f"configs: {', '.join(names)}"
         )
     return config
+
+
+def check_output(path: Path) -> None:
+    """Make the folder of a file that a program writes at its end.
+
+    Raises DominoError where it could not be written, before there is much to lose.
+    """
+    if path.is_dir():
+        raise DominoError(f"cannot write {str(path)!r}: it is a folder")
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        tempfile.TemporaryFile(dir=path.parent).close()
+    except OSError as error:
+        raise DominoError(f"cannot write {str(path)!r}: {error.strerror}") from error
 
 
 def named_rules(game: str | None, options: Sequence[str]) -> Rules | None:

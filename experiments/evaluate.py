@@ -25,6 +25,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dominoenv.batch import HELD_OUT_MATCH
+from dominoenv.core.files import write_atomically
 from dominoenv.core.program import run_program
 from dominoenv.core.rules import Rules
 from dominoenv.errors import DominoError
@@ -34,7 +35,7 @@ from dominoenv.opponents.references import find_policy
 from dominoenv.policies import Policy
 
 from .arena import play
-from .cli import make_parser, named_rules
+from .cli import check_output, make_parser, named_rules
 from .grid import Grid, print_grids
 from .statistics import CONFIDENCE, MIN_DEALS, corrected, interval, p_value, probability
 
@@ -208,6 +209,8 @@ def main(
     parser.add_argument("--sampled", action="store_true", help="draw actions by probability")
     parser.add_argument("--json", type=Path, help="also write the rows to this file")
     options = parser.parse_args(arguments)
+    if options.json:
+        check_output(options.json)
     import torch  # here: --help should not wait for it
 
     torch.set_num_threads(1)  # as in training: more of them mostly wait for each other
@@ -223,7 +226,8 @@ def main(
     )
     print_table(rows, policy.rules)
     if options.json:
-        options.json.write_text(json.dumps(as_json(rows, policy.rules, options.seed), indent=1))
+        text = json.dumps(as_json(rows, policy.rules, options.seed), indent=1)
+        write_atomically(options.json, text.encode())
 
 
 if __name__ == "__main__":

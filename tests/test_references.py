@@ -15,6 +15,7 @@ import numpy as np
 import pytest
 
 from dominoenv import BatchedGame, DominoError, Policy, Rules, make_rules
+from dominoenv.core.program import WRONG_USE, exit_status
 from dominoenv.opponents import references
 from dominoenv.opponents.references import find_policy, load_file, make_from
 
@@ -449,3 +450,23 @@ def test_training_takes_models_and_classes_as_opponents(models: Any, own: str) -
     first, second = ppo.make_pool(check_config(data, "test", Config)).members
     assert isinstance(first.policy, TrainedPolicy) and not first.policy.deterministic
     assert (first.weight, second.weight) == (2, 1) and second.policy.skip == 2
+
+
+@pytest.mark.parametrize("place", ["file/rows.json", "."])
+def test_a_place_that_cannot_be_written_is_named_before_anything_is_played(
+    place: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (tmp_path / "file").write_text("not a folder")
+    monkeypatch.setattr(evaluate, "evaluate", None)  # would be called
+    arguments = ["heaviest", "--game", "chicken_foot", "--json", str(tmp_path / place)]
+    assert exit_status(lambda: evaluate.main(arguments)) == WRONG_USE
+    assert capsys.readouterr().err.startswith(f"error: cannot write {str(tmp_path / place)!r}: ")
+    assert not list(tmp_path.glob("file/*"))
+
+
+def test_the_folder_of_the_rows_is_made(tmp_path: Path) -> None:
+    path = tmp_path / "new" / "rows.json"
+    rules = ["max_pip=6", "players=2", "hand_size=3"]
+    asked = ["heaviest", "--game", "chicken_foot", "--rules", *rules, "--deals", "2"]
+    evaluate.main([*asked, "--opponents", "random", "--json", str(path)])
+    assert json.loads(path.read_text("utf-8"))["rows"]

@@ -166,7 +166,7 @@ def read_checkpoint(path: str | Path) -> dict[str, Any]:
     path = Path(path)
     if not path.is_file():
         what = "is a folder; name the checkpoint.pt in it" if path.is_dir() else "does not exist"
-        raise CheckpointError(f"checkpoint {path} {what}")
+        raise CheckpointError(f"checkpoint {str(path)!r} {what}")
     try:
         content = read_container(path, CHECKPOINT)
     except CheckpointError as error:

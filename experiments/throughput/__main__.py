@@ -142,6 +142,8 @@ def main() -> None:
     options = parser.parse_args()
     if min(options.games) < 1 or options.repeats < 1:
         raise DominoError("--games and --repeats must be at least 1")
+    if options.write and not options.write.is_file():
+        raise DominoError(f"{str(options.write)!r} is no page: name a file that has the tables")
     first = f"{report.machine()}; medians of {options.repeats} repeats, quarters in brackets."
     sections = {}
     for name in tqdm(options.only, unit="part", leave=False):

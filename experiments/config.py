@@ -7,6 +7,7 @@ mistake raises a ConfigError that names the file, the key, the given value and w
 from __future__ import annotations
 
 import json
+import re
 import types
 import typing
 from collections.abc import Iterator, Mapping, Sequence
@@ -442,6 +443,10 @@ def _explain(error: ValidationError, source: str, model: type[BaseModel]) -> str
     return f"{source}: {_sentence(first, model)}{more}"
 
 
+# How pydantic begins a message, where ours begins with the key and what it was given.
+SUBJECT = r"^(Value error, |Input |Tuple |List |String |Dictionary )"
+
+
 def _sentence(mistake: Any, model: type[BaseModel]) -> str:
     place = _without_tags(mistake["loc"])
     path = ".".join(map(str, place))
@@ -457,7 +462,7 @@ def _sentence(mistake: Any, model: type[BaseModel]) -> str:
         return f"{path}.kind={shortened(tag)} is not known; allowed: {_tags(mistake)}"
     if kind == "json_invalid":  # by half of a surrogate pair, as in a file's name
         return "some text in it is not Unicode"
-    message = mistake["msg"].removeprefix("Value error, ").removeprefix("Input ")
+    message = re.sub(SUBJECT, "", mistake["msg"])
     if kind == "string_type" and isinstance(given, bool | int | float):
         message += "; quotes make it text"
     return f"{path}={shortened(given)}: {message}" if path else message

@@ -414,7 +414,7 @@ def test_tournaments_take_models_and_classes(models: Any, own: str, tmp_path: Pa
 @pytest.mark.parametrize(
     ("agent", "said"),
     [
-        ({"kind": "sb3", "path": "nope.zip"}, "nope.zip does not exist"),
+        ({"kind": "sb3", "path": "nope.zip"}, "'nope.zip' does not exist"),
         ({"kind": "python", "target": "nope:Nothing"}, "there is no module 'nope'"),
         ({"kind": "python", "target": "nope"}, "must look like"),
     ],
